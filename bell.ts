@@ -1,10 +1,10 @@
-/** Wakes whoever waits for it, one at a time. Rung while nobody waits, it wakes the next one at once. */
+/** Wakes one waiting loop. A notification without a waiting loop resolves the next wait at once. */
 export type Bell = {
   ring(): void
   /**
-   * Resolves when it is rung, after `ms`, or when the signal aborts.
+   * Resolves when notified, after `ms`, or when the signal aborts.
    *
-   * @returns Whether it was rung, now or since it was waited for last.
+   * @returns Whether there was a notification, during this wait or since the last one.
    */
   wait(ms: number, stopping: AbortSignal): Promise<boolean>
 }
@@ -19,7 +19,7 @@ export function createBell(): Bell {
     },
     async wait(ms, stopping) {
       if (!isRung && !stopping.aborted) {
-        // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the process.
+        // AbortSignal.any would leave a reference at each source, and `stopping` lives as long as the process.
         await new Promise<void>((resolve) => {
           const end = () => {
             clearTimeout(timer)

@@ -1,28 +1,28 @@
 export type CacheOptions<Key> = {
-  /** Age at which an answer expires, counted from the start of its load. Absent: never. */
+  /** Age at which an entry expires, counted from the start of its load. Absent: never. */
   ttlMs?: number
-  /** Entries that are kept at most. Beyond it the oldest is dropped. */
+  /** Maximum number of entries. The oldest one is dropped first. */
   max?: number
-  /** Tells keys apart that are objects. Absent: the key itself. */
+  /** Identity of a key that is an object. Absent: the key itself. */
   keyOf?: (key: Key) => unknown
 }
 
-type Entry<Value> = { value: Promise<Value>; expiresAt: number }
+type CacheEntry<Value> = { value: Promise<Value>; expiresAt: number }
 
-const USUAL_MAX = 10_000
+const DEFAULT_MAX = 10_000
 
 /**
- * Loads each key once and shares the answer, also with callers that come while it is being loaded. A failure reaches
- * the callers that wait for it and is not kept.
+ * Creates a cache that loads each key once and shares the result, also with calls during the load. A failure rejects the
+ * calls that wait for it and is not cached.
  *
- * @returns Reads a key.
+ * @returns A function that reads a key.
  */
 export function createCache<Key, Value>(
   load: (key: Key) => Promise<Value>,
-  { ttlMs = Infinity, max = USUAL_MAX, keyOf = (key) => key }: CacheOptions<Key> = {},
+  { ttlMs = Infinity, max = DEFAULT_MAX, keyOf = (key) => key }: CacheOptions<Key> = {},
 ): (key: Key) => Promise<Value> {
-  /** In the order of their loads, so that the first one expires first. */
-  const entries = new Map<unknown, Entry<Value>>()
+  /** In the order of their loads, so that the first entry expires first. */
+  const entries = new Map<unknown, CacheEntry<Value>>()
 
   function dropOld(now: number): void {
     for (const [id, { expiresAt }] of entries) {

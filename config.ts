@@ -40,12 +40,12 @@ const common = {
   DEVNET_FILE: z.string().optional(),
 }
 
-/** Where the nodes of each chain are, the preferred one first. */
+/** RPC endpoints of a chain, the preferred one first. */
 const webUrls = z
   .string('must be URLs with commas between them')
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(webUrl))
-  .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
+  .refine((urls) => new Set(urls).size === urls.length, 'must contain each endpoint once')
 const rpcUrls = z.record(z.enum(chainNames), webUrls)
 
 const refillVariables = {
@@ -54,7 +54,7 @@ const refillVariables = {
   reserveWei: 'REFILL_RESERVE_ETH',
 } as const satisfies Record<keyof RefillLimits, string>
 
-/** As much as faucets give of it. Execution on a rollup costs far less. */
+/** Sized after the amounts that faucets dispense. Execution on a rollup costs far less than on Ethereum. */
 const refillPresets: Record<ChainName, Record<keyof RefillLimits, string>> = {
   'ethereum-sepolia': { highestWei: '0.05', dailyWei: '0.2', reserveWei: '0.01' },
   'arbitrum-sepolia': { highestWei: '0.01', dailyWei: '0.04', reserveWei: '0.002' },
@@ -68,10 +68,10 @@ const refills = z.record(
 const refillVariable = (name: ChainName, limit: keyof RefillLimits) =>
   `${refillVariables[limit]}_${variableSuffix(name)}`
 
-/** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
+/** Circle's attestation service for test networks, which needs no API key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
-/** What money may cost on its way, for who plans and for who signs. */
+/** Highest costs of swaps and bridges, for the planning processes and the signer. */
 const prices = {
   SWAP_MAX_LOSS_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapLossBps)),
   SWAP_MAX_DRIFT_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapDriftBps)),
@@ -111,7 +111,7 @@ const schemas = {
     EVENTS_KEPT_DAYS: wholeNumber(31, 3_650, 90),
     WEBHOOK_KEY_FILE: z.string().min(1).optional(),
   }),
-  // The only process that asks the attestation service, which counts what it is asked.
+  // Only the relayer calls the attestation service, which limits the rate of requests.
   lanes: z.object({ ...common, ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }),
   signer: z.object({
     ...common,
@@ -122,7 +122,7 @@ const schemas = {
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
     OPERATION_GAS_ETH: ether.refine((wei) => wei > 0n, 'must be above zero').default(10n ** 17n),
   }),
-  // Whoever looks from outside: without a database he sees neither treasury nor lanes.
+  // Commands of an operator. Without a database they report neither treasury nor senders.
   operator: z.object({
     ...common,
     ...temporal,
@@ -131,18 +131,18 @@ const schemas = {
   }),
 }
 
-export type Role = keyof typeof schemas
+export type ProcessRole = keyof typeof schemas
 type Environment = Record<string, string | undefined>
 
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role; `rpcUrls` and `refills` by canonical chain name; and `directDatabaseUrl`, the
- *   database without a pooler in between, which would cut off whoever listens and whoever leads.
- * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
- *   may hold a password.
+ * @returns The checked settings of the role; `rpcUrls` and `refills` by canonical chain name; and `directDatabaseUrl`, a
+ *   database URL without a pooler, because LISTEN and advisory locks need a session.
+ * @throws {ServiceError} MISCONFIGURED with every missing or invalid variable. The message contains no values, because a
+ *   URL may contain a password.
  */
-export function loadConfig<R extends Role>(role: R, environment: Environment) {
+export function loadConfig<R extends ProcessRole>(role: R, environment: Environment) {
   const present = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== ''),
   )
@@ -150,16 +150,16 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
   const nodes = rpcUrls.safeParse(
     Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
   )
-  const lanes = refills.safeParse(readRefillTexts(role, present))
+  const refillLimits = refills.safeParse(readRefillTexts(role, present))
   const faults = [
-    ...tellFaults(parsed.error, ([name = '']) => String(name)),
-    ...tellFaults(nodes.error, ([name]) => rpcVariable(name as ChainName)),
-    ...tellFaults(lanes.error, ([name, limit]) =>
+    ...describeIssues(parsed.error, ([name = '']) => String(name)),
+    ...describeIssues(nodes.error, ([name]) => rpcVariable(name as ChainName)),
+    ...describeIssues(refillLimits.error, ([name, limit]) =>
       refillVariable(name as ChainName, limit as keyof RefillLimits),
     ),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
   ]
-  if (!parsed.success || !nodes.success || !lanes.success || faults.length > 0) {
+  if (!parsed.success || !nodes.success || !refillLimits.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
     throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
@@ -168,12 +168,12 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     ...settings,
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
-    refills: lanes.data,
+    refills: refillLimits.data,
     limits: limitsIn(settings),
   }
 }
 
-/** Roles that neither plan nor sign have the usual ones. */
+/** Roles that neither plan nor sign use the default limits. */
 function limitsIn(
   settings: { NETWORK: string } & Partial<Record<keyof typeof prices, number>>,
 ): PriceLimits {
@@ -186,8 +186,8 @@ function limitsIn(
   }
 }
 
-/** Only the signer refills lanes: what others are told of it does not matter. */
-function readRefillTexts(role: Role, present: Environment) {
+/** Only the signer refills senders. Other roles ignore these settings. */
+function readRefillTexts(role: ProcessRole, present: Environment) {
   const textOf = (name: ChainName, limit: keyof RefillLimits) =>
     (role === 'signer' ? present[refillVariable(name, limit)] : undefined) ??
     refillPresets[name][limit]
@@ -208,7 +208,7 @@ type FundingSettings = Pick<z.infer<(typeof schemas)['api']>, 'NETWORK'> & {
   FUNDINGS_PER_ACCOUNT_DAY?: number | undefined
 }
 
-/** Test money and its gas are free for whoever asks: on a public network there is little of both. */
+/** Test money and its gas are free of charge. On a public network both are scarce, so fundings are limited. */
 export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
   const [perWallet, perAccount] = settings.NETWORK === 'devnet' ? [0, 0] : [1, 20]
   return {
@@ -217,14 +217,16 @@ export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
   }
 }
 
-/** `name`: the variable of a faulty field. */
-const tellFaults = (error: z.ZodError | undefined, name: (path: PropertyKey[]) => string) =>
+/** @param name - Returns the variable of an invalid field. */
+const describeIssues = (error: z.ZodError | undefined, name: (path: PropertyKey[]) => string) =>
   (error?.issues ?? []).map(({ path, message }) => `${name(path)}: ${message}`)
 
-/** Nothing that is public stands for what only the devnet has. */
-function findDevnetFaults(role: Role, present: Environment): string[] {
+/** The devnet needs its own addresses and attestation service. There is no public default for them. */
+function findDevnetFaults(role: ProcessRole, present: Environment): string[] {
   return [
-    ...(present.DEVNET_FILE ? [] : ['DEVNET_FILE: must name the addresses of the devnet']),
+    ...(present.DEVNET_FILE
+      ? []
+      : ['DEVNET_FILE: must be the file with the addresses of the devnet']),
     ...(role === 'lanes' && !present.ATTESTATION_URL
       ? ['ATTESTATION_URL: must be the attestation service of the devnet']
       : []),

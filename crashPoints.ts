@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 
-/** Moments at which a process leaves something half done when it dies. */
+/** Points at which a crash leaves work half done. */
 export const crashPoints = [
   'api: before the commit',
   'api: before the answer',
@@ -23,10 +23,10 @@ export const crashPoints = [
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]
 
-/** A file with the name of the one moment that is armed. Tests name it, on the devnet only: elsewhere nothing is read. */
+/** A file that contains the name of the armed point. Only tests set it, and only the devnet reads it. */
 const armed = process.env.NETWORK === 'devnet' ? process.env.CRASH_POINT_FILE : undefined
 
-/** Ends this process as `kill -9` does if a test has armed this moment; once. */
+/** Kills this process with SIGKILL when a test has armed this point. Fires once. */
 export function crashPoint(point: CrashPoint): void {
   if (!armed || !existsSync(armed) || readFileSync(armed, 'utf8') !== point) return
   rmSync(armed)

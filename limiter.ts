@@ -1,18 +1,17 @@
-/** `atOnce`: calls of one key that run at the same time; `patienceMs`: how long a call waits for its turn. */
+/** `atOnce`: concurrent calls of one key. `patienceMs`: longest wait of a queued call. */
 export type Limits = { atOnce: number; patienceMs: number }
 
-type Line = { running: number; waiting: Set<() => void> }
+type KeyQueue = { running: number; waiting: Set<() => void> }
 
 /**
- * Limits how many calls of one key run at once. The others wait in their order, so that they take no resources that
- * calls of other keys need.
+ * Limits the concurrent calls of one key. Further calls wait in order, and occupy no resources of other keys.
  *
- * @param refuse - Makes the error of a call whose turn does not come in time.
+ * @param refuse - Creates the error of a call that has waited for `patienceMs`.
  */
 export function createLimiter({ atOnce, patienceMs }: Limits, refuse: () => Error) {
-  const lines = new Map<string, Line>()
+  const queues = new Map<string, KeyQueue>()
 
-  function waitForTurn({ waiting }: Line): Promise<void> {
+  function waitForTurn({ waiting }: KeyQueue): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
@@ -28,18 +27,18 @@ export function createLimiter({ atOnce, patienceMs }: Limits, refuse: () => Erro
   }
 
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { running: 0, waiting: new Set() }
-    lines.set(key, line)
-    if (line.running < atOnce) line.running += 1
-    else await waitForTurn(line)
+    const queue = queues.get(key) ?? { running: 0, waiting: new Set() }
+    queues.set(key, queue)
+    if (queue.running < atOnce) queue.running += 1
+    else await waitForTurn(queue)
     try {
       return await work()
     } finally {
-      const [next] = line.waiting
-      // The next call takes over the place, so that none comes in between.
+      const [next] = queue.waiting
+      // Pass the slot to the next call directly, so that no new call overtakes it.
       if (next) next()
-      else line.running -= 1
-      if (line.running === 0) lines.delete(key)
+      else queue.running -= 1
+      if (queue.running === 0) queues.delete(key)
     }
   }
 }

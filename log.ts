@@ -3,27 +3,27 @@ import { ServiceError } from './domain/errors.js'
 
 export type Log = Logger
 
-type Report = (facts: object, message: string) => void
-/** What the parts of a process report through. */
-export type PartLog = { info: Report; warn: Report; error: Report }
+type LogMethod = (facts: object, message: string) => void
+/** The subset of the log that components use. */
+export type PartLog = { info: LogMethod; warn: LogMethod; error: LogMethod }
 
 /**
- * Lines are written together, and soon: a line of each request would cost a system call otherwise, and a
- * reader that is slow would hold up the service. A process that ends writes what is left.
+ * Buffers lines for at most 100 ms. This saves a system call per request, and a slow reader does not block the service.
+ * A process flushes the buffer when it ends.
  */
-const GATHERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
+const BUFFERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
 
 /**
- * A JSON logger on standard output, or on `destination`. Errors pass through an allow-list: name, code,
- * message and details of our own errors, and of foreign ones the name, code and place only, because node
- * and database clients put URLs with credentials into their messages.
+ * Creates a JSON logger on standard output, or on `destination`. Errors pass through an allow-list: name, code, message
+ * and details of a ServiceError; only name, code and stack frames of foreign errors, because RPC and database clients
+ * put URLs with credentials into their messages.
  */
 export function createLog(name: string, level: string, destination?: DestinationStream): Log {
   const options: LoggerOptions = { name, level, serializers: { err: describeError }, hooks }
-  return pino(options, destination ?? pino.destination(GATHERED))
+  return pino(options, destination ?? pino.destination(BUFFERED))
 }
 
-/** An error logged without words of ours would lend its message to the line. */
+/** Sets a message for errors logged without one. Otherwise pino would log the message of the error. */
 const hooks: NonNullable<LoggerOptions['hooks']> = {
   logMethod([first, ...rest], method) {
     const facts: unknown = first instanceof Error ? { err: first } : first
@@ -47,7 +47,7 @@ function describeError(error: unknown): unknown {
 
 const isPlain = (code: unknown) => typeof code === 'string' || typeof code === 'number'
 
-/** Where the error was made. Its message, which the stack begins with, may have lines like these. */
+/** Stack frames of the error. Removes its message first, because that may contain similar lines. */
 function framesOf({ stack, message }: Error): string[] | undefined {
   const frames = stack?.replace(message, '').split('\n')
   return frames

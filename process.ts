@@ -1,21 +1,21 @@
 import { setMaxListeners } from 'node:events'
 import type { Log } from './log.js'
 
-/** A stop that takes longer than this is ended: whoever supervises the process starts it again. */
+/** Longest duration of a graceful stop. After it the process exits, and its supervisor restarts it. */
 const STOP_MS = 30_000
 
 /**
- * To `stopping` listen each loop that waits, a handful for each chain, and each running activity, of which a worker
- * takes up to 5,000. All of them cease when they end, so that more of them are a leak, of which Node warns.
+ * Limit above which Node warns of a listener leak. Listeners of `stopping` are the running activities of a worker and a
+ * few loops per chain. All of them unsubscribe when they end.
  */
 const MAX_LISTENERS = 5_100
 
 /**
- * Makes a process stop well: on SIGTERM and SIGINT, and when the parent that holds its IPC channel is
- * gone. An unexpected error stops it too, so that nothing goes on half alive.
+ * Installs the graceful stop of a process: on SIGTERM, SIGINT, and when the parent with its IPC channel exits. An
+ * unexpected error stops the process too.
  *
- * @returns `stopping`, which aborts when the process shall end; `ready`, to be called once it serves; and
- *   `onStop`, whose callbacks run one after the other in the reverse order of their registration.
+ * @returns `stopping` aborts when the process must stop. Call `ready` once the process serves. Callbacks of `onStop` run
+ *   sequentially, in the reverse order of their registration.
  */
 export function superviseProcess(log: Log) {
   const stopping = new AbortController()
@@ -29,7 +29,7 @@ export function superviseProcess(log: Log) {
     setTimeout(() => process.exit(1), STOP_MS).unref()
     for (const callback of callbacks.reverse()) {
       await callback().catch((error: unknown) => {
-        log.warn({ err: error }, 'stopping failed in part')
+        log.warn({ err: error }, 'stop callback failed')
       })
     }
     process.exit(exitCode)
@@ -38,7 +38,7 @@ export function superviseProcess(log: Log) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void stop(signal, 0))
   }
-  process.once('disconnect', () => void stop('parent is gone', 0))
+  process.once('disconnect', () => void stop('parent exited', 0))
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.fatal({ err: error }, 'unexpected error')

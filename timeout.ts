@@ -1,4 +1,4 @@
-/** What a promise resolves to; undefined when that takes longer. It is not cancelled then. */
+/** Resolves like `work`, or to undefined after `ms`. Does not cancel the work. */
 export async function atMost<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

@@ -27,10 +27,10 @@ import { backoffMs, RETRY_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { BridgeStep } from '../domain/intent.js'
 
-/** Twice the usual time: an attestation that takes longer is late. */
+/** An attestation is late after this multiple of its usual time. */
 const PATIENCE = 2
 
-/** Burns the wallet's USDC in favour of the same wallet on another chain. */
+/** Burns USDC of the wallet. The message names the same wallet on another chain as recipient. */
 export async function bridge(
   tools: Tools,
   input: StepInput<BridgeStep>,
@@ -52,9 +52,9 @@ export async function bridge(
 }
 
 /**
- * Waits until the lanes have stored the message of a burn, here for a minute and longer in the workflow. What was
- * burned is never given up: when it is late the intent says so, when it is far too late the intent is marked as
- * failed, and the wait goes on.
+ * Waits until the relayer has stored the attested message of a burn. The activity waits for at most a minute, and the
+ * workflow continues the wait. Burned money is never abandoned: a late burn sets the delay of its intent. A burn
+ * older than `bridgeGiveUpMs` marks the intent as failed, and the wait continues.
  *
  * @returns The nonce of the message.
  */
@@ -69,7 +69,7 @@ export async function awaitAttestation(
   const isSimulated = input.simulate === 'BRIDGE_TIMEOUT'
   if (isSimulated) await giveUp(tools, input, first)
   const burning = await awaitMessage(tools, step, first)
-  // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
+  // The nonce is kept after a reorg. The burn may then get another message, but a mint may already use the first one.
   const { eventNonce } = burning.burn
   if (eventNonce) {
     await setDelay(db, intentId, null)
@@ -78,10 +78,10 @@ export async function awaitAttestation(
   const lateness = latenessOf(tools, step, burning)
   if (lateness !== 'inTime') await storeDelay(tools, input, burning)
   if (lateness === 'tooLate') await giveUp(tools, input, burning)
-  if (stopping.aborted) throw stillWaiting('The burn waits to be attested.', RETRY_MS)
+  if (stopping.aborted) throw stillWaiting('The burn awaits its attestation.', RETRY_MS)
   crashPoint('activity: before the wait is marked')
   if (!(await markAwaited(db, id, 'attestation'))) {
-    throw stillWaiting('The burn has just been attested.', RETRY_MS)
+    throw stillWaiting('The burn is attested.', RETRY_MS)
   }
   crashPoint('activity: before it returns unsettled')
   const againMs = laterIn(tools, step, burning)
@@ -90,14 +90,14 @@ export async function awaitAttestation(
   return { settled: false, waitsFor: { ...waitsFor, ...failure }, ...(againMs && { againMs }) }
 }
 
-/** The burn once it is attested or late, or after a minute. */
+/** Returns the burn as soon as it is attested or late, after a minute at the latest. */
 async function awaitMessage(tools: Tools, step: BridgeStep, first: Burning): Promise<Burning> {
   const { db, outcomes, stopping } = tools
   const { id } = first.row
   if (first.burn.eventNonce || latenessOf(tools, step, first) !== 'inTime') return first
   return waitInSlot({ stopping, forMs: laterIn(tools, step, first) }, async (signal) => {
     for (;;) {
-      // Registered before reading: a message that comes between the two wakes the wait.
+      // Subscribe before the read, so that a message stored between the two ends the wait.
       const change = outcomes.nextChange(id, signal, 'attestation')
       const burning = await readBurning(db, id)
       if (burning.burn.eventNonce || signal.aborted) return burning
@@ -106,18 +106,19 @@ async function awaitMessage(tools: Tools, step: BridgeStep, first: Burning): Pro
   })
 }
 
-/** Writes that the money is late, and where it is. */
+/** Stores since when the money is late and where it is. */
 async function storeDelay(
   { db }: Tools,
   { intentId, step }: StepInput<BridgeStep>,
   burning: Burning,
 ): Promise<void> {
   const funds = [{ chain: 'bridge', asset: step.asset, amount: step.amount }]
-  const told = { since: sinceOf(burning), message: whereabouts(step, burning), funds }
-  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', ...told })
+  const since = sinceOf(burning)
+  const message = whereabouts(step, burning)
+  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
 }
 
-/** Marks the intent as failed. The wait for what was burned goes on. */
+/** Marks the intent as failed. The wait for the burned money continues. */
 async function giveUp(
   { db }: Tools,
   { intentId, step }: StepInput<BridgeStep>,
@@ -146,16 +147,16 @@ const ageOf = ({ burn: { burnedAt } }: Burning) => (burnedAt ? Date.now() - burn
 
 const sinceOf = (burning: Burning) => new Date(Date.now() - ageOf(burning)).toISOString()
 
-/** A burn and its operation. One that failed on the chain ends the step: the money has not left. */
+/** A burn and its operation. A burn that failed on the chain ends the step, because the money has not left. */
 async function readBurning(db: Db, id: string): Promise<Burning> {
   const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
-  if (!row || !burn || row.state === 'deferred') throw notDone('Nothing was burned.')
+  if (!row || !burn || row.state === 'deferred') throw notDone('The burn is missing.')
   const outcome = outcomeOf(row)
   if (outcome.kind === 'failed') throw finalFailure('BRIDGE_FAILED', outcome.message)
   return { row, burn }
 }
 
-/** Too late: the intent is marked as failed. */
+/** A burn that is `tooLate` marks its intent as failed. */
 type Lateness = 'inTime' | 'late' | 'tooLate'
 
 function latenessOf(tools: Tools, step: BridgeStep, burning: Burning): Lateness {
@@ -165,19 +166,19 @@ function latenessOf(tools: Tools, step: BridgeStep, burning: Burning): Lateness 
   return ageMs < tools.bridgeGiveUpMs ? 'late' : 'tooLate'
 }
 
-/** Milliseconds until it is later than now, late or too late; undefined when it cannot be. */
+/** Milliseconds until the lateness changes; undefined when the burn is too late already. */
 function laterIn(tools: Tools, step: BridgeStep, burning: Burning): number | undefined {
   const [, mostSeconds] = usualSeconds(tools, step)
   const ageMs = ageOf(burning)
   const next = [mostSeconds * PATIENCE * 1_000, tools.bridgeGiveUpMs].find((ms) => ageMs < ms)
-  // Timers may end a millisecond early.
+  // Timers may fire a millisecond early.
   return next === undefined ? undefined : next - ageMs + 1
 }
 
 const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
-  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It arrives on ${to} by itself.`
+  `${amount} ${asset} was burned on ${from} in ${txHash} and awaits its attestation. It arrives on ${to} without further action.`
 
-/** Brings the burned money out on the other chain, whatever has become of its intent. */
+/** Mints the burned money on the other chain, also when the intent has already failed. */
 export async function mint(
   tools: Tools,
   input: StepInput<BridgeStep> & { nonce: string | undefined },
@@ -189,7 +190,7 @@ export async function mint(
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, step)
   const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
-  if (!nonce) throw notDone('The burn is not attested.')
+  if (!nonce) throw notDone('The burn has no attestation.')
   const units = await readSpending(tools, input)
   const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
   const result = await runStep(tools, {
@@ -204,18 +205,21 @@ export async function mint(
   return completeIfLast(tools, input, result)
 }
 
-/** A fast message expires. The lanes have it attested anew, with the same nonce. */
+/** Fast messages expire. The relayer requests a new attestation, which has the same nonce. */
 async function waitWhileExpired(
   { db, chains, registry }: Tools,
   burnId: string,
   { protocol, to }: BridgeStep,
 ): Promise<void> {
   const { message } = (await findBurn(db, burnId)) ?? {}
-  if (!message) throw notDone('The burn is not attested.')
+  if (!message) throw notDone('The burn has no attestation.')
   const decoded = bridgeOf(protocol).readMessage(message)
   if (decoded.expirationBlock === 0n) return
   const client = chains.byId(registry.get(to).chainId)
   if (!isExpired(decoded, await readContractBlock(client))) return
   const pauseMs = backoffMs(Context.current().info.attempt)
-  throw stillWaiting('The message has expired and is attested anew.', pauseMs)
+  throw stillWaiting(
+    'The message has expired. The relayer has requested a new attestation.',
+    pauseMs,
+  )
 }

@@ -23,22 +23,22 @@ export type DeliveryTools = {
   db: Db
   key: PrivateWebhookKey
   guard: Guard
-  /** Milliseconds between a try, counted from 1, and the next; absent: the usual. */
+  /** Milliseconds between an attempt, counted from 1, and the next one. Defaults to the documented schedule. */
   retryDelayMs?: (attempt: number) => number
 }
 
 /** `deliveryId`: decimal text of the row's id. */
 export type DeliverInput = { deliveryId: string; run: number }
-/** `retryInMs` until the next try; absent: the run is over. */
+/** `retryInMs`: pause before the next attempt. Absent when the run has finished. */
 export type DeliverResult = { retryInMs?: number }
 
-/** Activities of the queue `delivery`. */
+/** Activities of the task queue `delivery`. */
 export function createDeliveryActivities(tools: DeliveryTools) {
-  const inTurn = createTurns()
+  const limit = createEndpointLimiter()
   return {
     async deliver({ deliveryId, run }: DeliverInput): Promise<DeliverResult> {
       try {
-        return await deliver(tools, inTurn, { deliveryId: BigInt(deliveryId), run })
+        return await deliver(tools, limit, { deliveryId: BigInt(deliveryId), run })
       } catch (error) {
         throw toRetryable(error)
       }
@@ -48,21 +48,21 @@ export function createDeliveryActivities(tools: DeliveryTools) {
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>
 
-/** Tries of one endpoint at the same time. A slow endpoint delays only its own deliveries. */
+/** Concurrent attempts per endpoint. A slow endpoint delays only its own deliveries. */
 const PER_ENDPOINT = { atOnce: 25, patienceMs: 0 }
 
-const createTurns = () =>
+const createEndpointLimiter = () =>
   createLimiter(PER_ENDPOINT, () =>
     stillWaiting('The endpoint is busy.', RETRY_MS * (1 + 4 * Math.random())),
   )
 
 /**
- * Tries a delivery once and stores how it went. At least once: what was sent and not stored is sent again, under
- * the same `webhook-id`.
+ * Attempts a delivery once and stores the outcome. Delivery is at least once: after a crash between the request and
+ * the commit the same event is sent again, under the same `webhook-id`.
  */
 async function deliver(
   tools: DeliveryTools,
-  inTurn: ReturnType<typeof createTurns>,
+  limit: ReturnType<typeof createEndpointLimiter>,
   run: DeliveryRun,
 ): Promise<DeliverResult> {
   const { db } = tools
@@ -74,7 +74,7 @@ async function deliver(
     await recordAttempt(db, run, { attempt, verdict: { status: 'failed' } })
     return {}
   }
-  return inTurn(webhook.id, async () => {
+  return limit(webhook.id, async () => {
     const attempt = await attemptOnce(tools, sendable)
     const verdict = judge(tools, sendable, attempt)
     if (verdict.status === 'failed') await disableFailed(db, webhook.id, attempt)
@@ -101,11 +101,11 @@ async function attemptOnce(
     'user-agent': 'Steward-Webhooks/1',
     ...signedHeaders(message, opened),
   }
-  const outcome = await sendOrTell(guard, { url: webhook.url, headers, body: text })
+  const outcome = await trySend(guard, { url: webhook.url, headers, body: text })
   return { at: at.toISOString(), ms: Date.now() - at.getTime(), ...outcome }
 }
 
-async function sendOrTell(
+async function trySend(
   guard: Guard,
   outgoing: Parameters<typeof send>[1],
 ): Promise<Pick<Attempt, 'status' | 'body' | 'error'>> {
@@ -129,12 +129,12 @@ function judge(
   if (error === undefined) return { status: 'delivered' }
   const leftMs = GIVE_UP_MS - elapsedMs
   if (status === GONE || leftMs <= 0) return { status: 'failed' }
-  // Those that failed together do not come back together.
+  // Jitter spreads the retries of deliveries that failed at the same time.
   const delayMs = delayOf(runAttempts + 1) * (1 + Math.random() / 10)
   return { status: 'pending', retryInMs: Math.ceil(Math.min(delayMs, leftMs)) }
 }
 
-/** An endpoint that goes on accepting others has only refused this one. */
+/** Keeps an endpoint enabled when it has accepted another delivery within the give-up time. */
 async function disableFailed(db: Db, webhookId: string, { status }: Attempt): Promise<void> {
   if (status === GONE) await disableWebhook(db, webhookId, 'gone')
   else if (!(await hasAccepted(db, webhookId, GIVE_UP_MS))) {

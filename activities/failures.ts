@@ -2,9 +2,8 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { ServiceError } from '../domain/errors.js'
 
 /**
- * A failure that Temporal tries again. Every error is one, known or not: only an outcome read from an
- * operation's row ends a step. Foreign errors are named by their class only, their messages may hold
- * credentials.
+ * Converts any error to a failure that Temporal retries. Only an outcome read from an operation's row ends a step.
+ * Foreign errors are reduced to their class name, because their messages may contain credentials.
  */
 export function toRetryable(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error
@@ -17,7 +16,7 @@ export function toRetryable(error: unknown): ApplicationFailure {
   })
 }
 
-/** Says what is waited for. Expected, so neither logged as a failure nor counted as one. */
+/** A benign failure whose message names the wait reason. Temporal neither logs it as an error nor counts it. */
 export function stillWaiting(message: string, nextRetryMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'WAITING',
@@ -27,14 +26,14 @@ export function stillWaiting(message: string, nextRetryMs: number): ApplicationF
   })
 }
 
-/** The end of a step. */
+/** A failure that ends the step without a retry. */
 export function finalFailure(code: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type: code, message, nonRetryable: true })
 }
 
 /**
- * An earlier step is not done, though its workflow takes it for done: an operator has completed it by hand, or a reorg
- * has taken it back. The rows bear no end then, the run fails, and the sweeper starts another one.
+ * An earlier step is not done although its workflow considers it done. Either an operator completed its activity by
+ * hand, or a reorg reverted it. The rows then support no final status, the run fails, and the sweeper starts a new run.
  */
 export function notDone(message: string): ApplicationFailure {
   return finalFailure('NOT_DONE', message)

@@ -4,13 +4,13 @@ import { runStep, type StepResult, type Tools } from './step.js'
 
 export type FundInput = { fundingId: string; deadlineMs: number }
 
-/** Sends the test money of a funding. Its EIP-3009 nonce makes a second payment impossible. */
+/** Sends the test money of a funding. Its EIP-3009 nonce prevents a second payment. */
 export async function fund(
   tools: Tools,
   { fundingId, deadlineMs }: FundInput,
 ): Promise<StepResult | Unsettled> {
   const funding = await findFunding(tools.db, fundingId)
-  if (!funding) throw new Error(`There is no funding ${fundingId}.`)
+  if (!funding) throw new Error(`Funding ${fundingId} is missing.`)
   const { accountId, walletId, units } = funding
   const result = await runStep(tools, {
     order: {

@@ -6,7 +6,7 @@ import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Hold } from '../domain/hold.js'
 
-/** What an operation that is not over waits for; undefined when it is over. An operator's stop comes first. */
+/** The wait reason of an open operation; undefined when it is finished. A pause or freeze takes precedence. */
 export async function findHold(db: Db, row: Operation): Promise<Hold | undefined> {
   const stop = isUnsent(row) ? await findStop(db, row) : undefined
   if (stop) return stoppedBy(stop)
@@ -16,7 +16,7 @@ export async function findHold(db: Db, row: Operation): Promise<Hold | undefined
 
 function stoppedBy({ scope, since, by, why }: Stop & Order): Hold {
   const isPaused = scope === 'chain' || scope === 'deployment'
-  const message = `The ${scope} is ${isPaused ? 'paused' : 'frozen'} since ${since.toISOString()} by ${by}: ${why}`
+  const message = `${by} ${isPaused ? 'paused' : 'froze'} the ${scope} at ${since.toISOString()}: ${why}`
   return { code: isPaused ? 'PAUSED' : 'FROZEN', message, since: since.toISOString() }
 }
 
@@ -25,22 +25,22 @@ function sinceWhen({ state, waitsSince, changedAt, createdAt }: Operation): Date
   return (isUnsigned ? waitsSince : changedAt) ?? createdAt
 }
 
-/** What an operation that is not over waits for, as its row says. */
+/** The wait reason of an open operation as text, read from its row. */
 export function reasonOf({ state, kind, txHash, spentSince, waitsFor, message }: Operation) {
-  const known = spentSince !== null || waitsFor !== null ? message : null
+  const stored = spentSince !== null || waitsFor !== null ? message : null
   switch (state) {
     case 'deferred':
       return message ?? state
     case 'queued':
-      return known ?? `Waits for the signer${turns[kind] ?? ''}.`
+      return stored ?? `Waits for the signer${exclusions[kind] ?? ''}.`
     case 'signed':
-      return message ?? 'Signed and sent, waits to be mined.'
+      return message ?? 'Signed and sent. Waits for its inclusion in a block.'
     default:
-      return `In transaction ${txHash}, waits for confirmations.`
+      return `Included in transaction ${txHash}. Waits for confirmations.`
   }
 }
 
-const turns: Partial<Record<Operation['kind'], string>> = {
-  swap: ', which lets one swap of a pair go at a time',
-  bridge: ', which lets one burn of a wallet go at a time',
+const exclusions: Partial<Record<Operation['kind'], string>> = {
+  swap: ', which signs one swap of a pair at a time',
+  bridge: ', which signs one burn of a wallet at a time',
 }

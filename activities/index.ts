@@ -7,7 +7,7 @@ import { recordYields, type RecordYieldsInput } from './yields.js'
 import type { BridgeStep, DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
 import type { StepInput, Tools } from './step.js'
 
-/** Every activity, by the name under which workflows and the Temporal UI know it. */
+/** Creates all activities of the task queue `intents`. The keys are the activity types in workflows and in the UI. */
 export function createActivities(tools: Tools) {
   return {
     planIntent: retryable((input: { intentId: string }) => planIntent(tools, input)),

@@ -10,13 +10,13 @@ import {
 import type { Unsettled } from '../domain/hold.js'
 import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
 
-/** Deposits into the step's market for the wallet itself. */
+/** Deposits into the market of the step on behalf of the wallet. */
 export const deposit = (tools: Tools, input: StepInput<DepositStep>) => runOnChain(tools, input)
 
-/** Takes money out of the step's market, into the wallet. */
+/** Withdraws from the market of the step to the wallet. */
 export const withdraw = (tools: Tools, input: StepInput<WithdrawStep>) => runOnChain(tools, input)
 
-/** Swaps in the wallet. */
+/** Swaps tokens of the wallet. */
 export const swap = (tools: Tools, input: StepInput<SwapStep>) => runOnChain(tools, input)
 
 async function runOnChain(

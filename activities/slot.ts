@@ -1,52 +1,52 @@
 import { Context } from '@temporalio/activity'
 
-/** Activities that a worker runs at once. A wait holds a slot, not a thread. */
+/** Concurrent activities of a worker. A wait occupies a slot, not a thread. */
 export const ACTIVITY_SLOTS = 1_000
-/** A usual step is over by then, under load too. What takes longer waits in its workflow, without a slot. */
+/** Longest wait inside an activity. Most steps finish earlier, even under load. Longer waits continue in the workflow. */
 export const SLOT_MS = 60_000
-/** Used while waits hold more than half of the slots, so that a stalled chain does not block the steps of other chains. */
+/** Longest wait while waits hold over half of the slots. A stalled chain then leaves slots for other chains. */
 const CROWDED_SLOT_MS = 5_000
-/** The server misses a worker that has died after 15 s. A usual step is over before the first heartbeat. */
+/** The heartbeat timeout is 15 s. Most steps finish before their first heartbeat. */
 const HEARTBEAT_MS = 8_000
-/** Nobody reads why a wait ended; without this each would make an error with its stack. */
-const OVER = 'over'
+/** Abort reason. The default reason is an error object, and each costs a stack trace that nothing reads. */
+const ENDED = 'ended'
 
-/** `slots`: how many there are in this process. */
+/** `slots`: number of activity slots of this process. */
 type Slot = { stopping: AbortSignal; forMs?: number | undefined; slots?: number }
 
-/** Waits that hold a slot of this process now. */
+/** Waits that currently hold a slot of this process. */
 let waits = 0
 
 /**
- * Runs a wait inside the activity's slot, with heartbeats. Its signal aborts after `forMs`, earlier while slots are
- * scarce, or when the worker stops.
+ * Runs a wait inside the activity's slot and sends heartbeats. Its signal aborts after `forMs`, earlier while slots
+ * are scarce, or when the worker stops.
  */
 export async function waitInSlot<T>(
   { stopping, forMs = SLOT_MS, slots = ACTIVITY_SLOTS }: Slot,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const context = Context.current()
-  const over = new AbortController()
+  const ended = new AbortController()
   const end = () => {
-    over.abort(OVER)
+    ended.abort(ENDED)
   }
   const isCrowded = ++waits > slots / 2
   const limit = setTimeout(end, Math.min(forMs, isCrowded ? CROWDED_SLOT_MS : SLOT_MS))
   const beat = setInterval(() => {
     context.heartbeat()
   }, HEARTBEAT_MS)
-  // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
+  // AbortSignal.any would leave a reference at each source, and `stopping` lives as long as the worker.
   const sources = [context.cancellationSignal, stopping]
   for (const source of sources) source.addEventListener('abort', end)
   if (sources.some(({ aborted }) => aborted)) end()
   try {
-    return await wait(over.signal)
+    return await wait(ended.signal)
   } finally {
     waits--
     clearInterval(beat)
     clearTimeout(limit)
     for (const source of sources) source.removeEventListener('abort', end)
-    // Ends what still waits for a change.
+    // Ends subscriptions that still wait for a change.
     end()
   }
 }

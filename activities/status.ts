@@ -25,8 +25,8 @@ import { finalFailure } from './failures.js'
 import type { Db } from '../db/connection/connect.js'
 
 /**
- * Plans an intent for which no chain answered when it was created. Nothing of it is in flight yet. What cannot be
- * planned at all is ended here: whoever reads the row then needs to believe nobody.
+ * Plans an intent that had no plan at creation because no chain answered. It has no operations yet. An intent that
+ * cannot be planned ends here, so that its row alone states the failure.
  */
 export async function planIntent(
   tools: PlanningTools,
@@ -35,8 +35,8 @@ export async function planIntent(
   try {
     return await planPending(tools, intentId)
   } catch (error) {
-    const over = ['INSUFFICIENT_FUNDS', 'INVALID_REQUEST', 'CANCELLED']
-    if (error instanceof ServiceError && over.includes(error.code)) {
+    const finalCodes = ['INSUFFICIENT_FUNDS', 'INVALID_REQUEST', 'CANCELLED']
+    if (error instanceof ServiceError && finalCodes.includes(error.code)) {
       const { code, message } = error
       await finalizeIntent(tools.db, { intentId, failure: { code, message } })
       throw finalFailure(code, message)
@@ -47,29 +47,29 @@ export async function planIntent(
 
 export type FinalizeInput = {
   intentId: string
-  /** Why it ends early; absent when all its steps returned. */
+  /** Why the intent ends early; absent when all its steps returned. */
   failure?: Failure
 }
-/** `timedOut`: no answer came in the time that the server grants. Nobody can say so by hand. */
-type Failure = { code: string; message: string; step?: number; timedOut?: true }
+/** `timedOut`: the Temporal server reported a timeout. An operator cannot forge it. */
+export type Failure = { code: string; message: string; step?: number; timedOut?: true }
 
 /**
- * Writes the end that a workflow has come to, as `finalizeIntent` does. Operators of Temporal can complete and
- * fail an activity by hand, so that the failure that it tells counts only where the database bears it.
+ * Writes the final status that a workflow reports, as `finalizeIntent` does. Operators can complete and fail
+ * activities by hand, so a reported failure counts only where the database confirms it.
  *
- * @returns Also the code under which the intent has failed.
+ * @returns The status and, for a failed intent, its error code.
  */
 export async function finalizeTold(
   db: Db,
   { intentId, failure }: FinalizeInput,
 ): Promise<{ status: IntentStatus; code?: string }> {
-  const isBorne = failure !== undefined && (await isTrue(db, intentId, failure))
-  const { status, error } = await conclude(db, { intentId, ...(isBorne && { failure }) })
+  const isConfirmed = failure !== undefined && (await isConfirmedByRows(db, intentId, failure))
+  const { status, error } = await conclude(db, { intentId, ...(isConfirmed && { failure }) })
   return { status, ...(error && { code: error.code }) }
 }
 
-/** Of what no row of an operation says: a failure that the caller asked for, and a plan that nobody could make. */
-async function isTrue(db: Db, intentId: string, { code, step, timedOut }: Failure) {
+/** Confirms failures without an operation's row: a planning timeout, and a failure that the caller simulates. */
+async function isConfirmedByRows(db: Db, intentId: string, { code, step, timedOut }: Failure) {
   const { plan, metadata } = await db.transaction((trx) => lockIntent(trx, intentId))
   if (!plan) return timedOut === true && step === undefined
   const failed = plan.steps.find(({ sequence }) => sequence === step)
@@ -78,11 +78,10 @@ async function isTrue(db: Db, intentId: string, { code, step, timedOut }: Failur
 }
 
 /**
- * Writes the end of an intent. The only judge of it: what it says is decided from the operations' rows under
- * the intent's lock, not from what anybody believes. Gives the credits back when the end is free. Safe to
- * repeat.
+ * Writes the final status of an intent. Decides it from the operations' rows under the intent's lock, and this is the
+ * only place that does. Refunds the credits of a free failure. Safe to repeat.
  *
- * @returns The intent's status; `executing` when the rows do not bear an end, because a reorg has changed them
+ * @returns The intent's status; `executing` when the rows support no final status, because a reorg has changed them
  *   since the workflow read them.
  */
 export async function finalizeIntent(
@@ -93,7 +92,7 @@ export async function finalizeIntent(
   return { status }
 }
 
-/** Completes an intent whose steps are all done by their rows. Safe to repeat. True when it is completed. */
+/** Completes an intent whose rows show all steps as done. Safe to repeat. Returns whether it is completed. */
 export async function completeIntent(db: Db, intentId: string): Promise<boolean> {
   crashPoint('activity: before the end is stored')
   return completeWhenDone(db, intentId)
@@ -105,8 +104,8 @@ async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'sta
     const intent = await writeEnd(trx, input)
     return { intent, isFree: await costsNothing(trx, intent) }
   })
-  // After the commit: a cancel locks the account and then the intent, so that whoever holds an intent must not
-  // wait for its account. A crash in between repeats the activity, which comes here again.
+  // After the commit: a cancel locks the account and then the intent. A transaction that holds an intent must not
+  // wait for its account. After a crash in between Temporal retries the activity, which refunds then.
   if (isFree) await refund(db, intent.requestId)
   return intent
 }
@@ -114,13 +113,13 @@ async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'sta
 async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {
   const intent = await lockIntent(trx, intentId)
   if (isTerminal(intent.status)) return intent
-  // Its last step may have been booked a moment ago.
+  // The relayer may have indexed its last step in the meantime.
   if (await completeWhenDone(trx, intentId)) return { ...intent, status: 'completed' }
   const effects = await readEffects(trx, intentId)
   const operations = await readOperations(trx, intentId)
   if (!failureIn({ intent, operations, effects }, failure)) return intent
   for (const { id } of operations) await expireOperation(trx, id)
-  // What was signed before it could be given up goes on.
+  // Operations signed before they could expire continue.
   const left = await readOperations(trx, intentId)
   const found = failureIn({ intent, operations: left, effects }, failure)
   if (!found) return intent
@@ -133,14 +132,13 @@ async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<
 type Rows = { intent: Intent; operations: Operation[]; effects: Effect[] }
 
 /**
- * Why an intent is over: the first of its steps that failed in the rows, else what was found of a step of which
- * nothing was ever signed. Undefined while something of it is open: a step that is taken for failed may have been
- * taken back, or have succeeded, since.
+ * Why an intent has failed: its first step whose row failed, else the reported failure of a step that was never
+ * signed. Undefined while an operation is open: a reported failure may be outdated after a reorg or a success.
  */
-function failureIn({ intent, operations, effects }: Rows, told: Failure | undefined) {
+function failureIn({ intent, operations, effects }: Rows, reported: Failure | undefined) {
   const isOpen = operations.some(({ state }) => state === 'signed' || state === 'mined')
-  // What waits for the bridge is told before it is over.
-  if (told?.code === 'BRIDGE_TIMEOUT') return told
+  // A late bridge is reported while its burn is still open.
+  if (reported?.code === 'BRIDGE_TIMEOUT') return reported
   if (isOpen) return undefined
   const failed = intent.plan?.steps.find(
     (step) => !completionOf(step, effects) && failedOperation(step, operations),
@@ -148,9 +146,9 @@ function failureIn({ intent, operations, effects }: Rows, told: Failure | undefi
   const row = failed && failedOperation(failed, operations)
   if (failed && row) return toFailure(failed, row)
   const isBegun = operations.some(
-    ({ sequence, state }) => sequence === told?.step && isSigned(state),
+    ({ sequence, state }) => sequence === reported?.step && isSigned(state),
   )
-  return isBegun ? undefined : told
+  return isBegun ? undefined : reported
 }
 
 const failedOperation = ({ sequence }: Step, operations: Operation[]) =>
@@ -162,14 +160,14 @@ function toFailure({ sequence: step }: Step, row: Operation): Failure {
   return { code: code ?? failureCodes[row.kind], message, step }
 }
 
-/** Decided when nothing of the intent can be signed any more. */
+/** Whether the failure is free. Call it only when no operation of the intent can be signed any more. */
 async function costsNothing(trx: Db, { id, error }: Intent): Promise<boolean> {
   if (error === null || !freeFailures.includes(error.code)) return false
   const operations = await readOperations(trx, id)
   return operations.every(({ state }) => !isSigned(state))
 }
 
-/** The error with where the money of the intent is, as the chains' logs say. */
+/** The error with the location of the intent's money, according to the chains' logs. */
 function toIntentError({ plan }: Intent, failure: Failure, effects: Effect[]): IntentError {
   const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)

@@ -1,21 +1,16 @@
-import {
-  giveUpOperation,
-  submitOperation,
-  type MintOrder,
-  type OperationOrder,
-} from '../lanes/operations.js'
+import { submitOperation, type MintOrder, type OperationOrder } from '../lanes/operations.js'
 import { isUnsent, outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
 import { awaitOperation } from '../lanes/watching.js'
 import { markAwaited } from '../db/lanes/awaited.js'
 import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { takeTurn } from '../db/connection/scope.js'
-import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import { assetUnits } from '../domain/money.js'
-import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
+import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
+import { giveUpWhenLate } from './giveUp.js'
 import { findHold, reasonOf } from './holds.js'
 import { SLOT_MS, waitInSlot } from './slot.js'
 import { completeIntent } from './status.js'
@@ -32,71 +27,72 @@ export type Tools = {
   chains: Chains
   registry: Registry
   outcomes: Outcomes
-  /** What money may cost on its way; absent: the usual. */
+  /** Highest costs of swaps and bridges. Defaults to `defaultLimits`. */
   limits?: PriceLimits
-  /** Age of a burn at which its intent is marked as failed. The wait for the money goes on. */
+  /** Age of a burn at which its intent is marked as failed. The wait for the money continues. */
   bridgeGiveUpMs: number
-  /** Aborts when the worker stops: waiting activities give their slot back at once. */
+  /** Aborts when the worker stops. Waiting activities then release their slot at once. */
   stopping: AbortSignal
-  /** For how long a step waits in its activity; absent: a minute. */
+  /** Longest wait of a step inside its activity. Defaults to `SLOT_MS`. */
   slotMs?: number
 }
 
-/** A step of an intent. `deadlineMs` is Unix time after which it is given up if nothing of it is signed. */
+/** A step of an intent. `deadlineMs`: Unix time after which an unsigned step expires. */
 export type StepInput<Step> = {
   intentId: string
   accountId: string
   walletId: string
   step: Step
-  /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
+  /** The operation whose output the step spends. Absent: the step spends the planned amount. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
-  /** What the workflow shows that the step waits for. */
+  /** The wait reason that the workflow currently shows. */
   shown?: Hold['code'] | undefined
-  /** No other one follows: it completes its intent. */
+  /** The last step of the plan. It completes its intent. */
   isLast?: true
-  /** A failure that the caller has simulated, to test how he handles it. */
+  /** A failure that the caller simulates, to test their handling of it. */
   simulate?: Fault
 }
 
-/** Ends a step of which nothing is sent yet, because its caller has its failure simulated. */
+/** Ends a step before anything of it is sent, when the caller simulates its failure. */
 export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
   if (!simulate || !isFaultOf(simulate, step)) return
   throw finalFailure(
     simulate,
-    `${simulate} was simulated, as metadata.simulate asks. No ${step.type} was sent.`,
+    `${simulate} was simulated because of metadata.simulate. No ${step.type} was sent.`,
   )
 }
 
 /**
- * What a step did. `units` are base units of what its own logs show as moved; `url` is the page of its transaction,
- * where its chain has an explorer; `isCompleted`: it was the last one, and its intent is completed by the rows.
+ * The result of a step. `units`: base units that its own logs moved. `url`: the explorer page of its transaction,
+ * absent on chains without an explorer. `isCompleted`: the step was the last one and has completed its intent.
  */
 export type StepResult = { txHash: string; units: string; url?: string; isCompleted?: true }
 
 const [SHORTEST_RETRY_MS, LONGEST_RETRY_MS] = [200, 60_000]
-/** Pause between two attempts, of the age of the operation. */
+/** Pause between two attempts as a share of the operation's age. */
 const RETRY_SHARE = 1 / 10
 
 /**
- * Orders what a step does and waits for its outcome, here for a minute and longer in the workflow. Safe to repeat: an
- * operation is one row per (intent, sequence, kind), so that a second call finds the first one's.
+ * Stores the operation of a step and waits for its outcome. The activity waits for at most a minute, and the workflow
+ * continues the wait. Safe to repeat: an operation is one row per (intent, sequence, kind), so a second call finds the
+ * first row.
  *
- * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up, later by
- *   as long as an operator had it stopped; `open` writes what belongs to a new operation, in its transaction.
+ * @param run - `deadlineMs`: Unix time after which an unsigned operation expires. It moves by the time for which a
+ *   pause or freeze stopped the operation. `open` writes rows that belong to a new operation, in its transaction.
  */
 export async function runStep(
   tools: Tools,
   { order, deadlineMs, shown, open }: StepRun,
 ): Promise<StepResult | Unsettled> {
   crashPoint('activity: before the order')
-  // Of an account whose steps come by hundreds most wait here, and those of others find sessions.
+  // Limits the sessions of one account, so that its flood leaves sessions for other accounts.
   const submit = () => submitOperation(tools.db, order, open)
   const row = await takeTurn(tools.db, order.accountId, submit)
-  if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
+  if (!row) throw finalFailure('CANCELLED', 'The intent has already finished. Nothing was sent.')
   const slot = { stopping: tools.stopping, forMs: tools.slotMs }
   const latest = await waitInSlot(slot, (signal) => awaitOperation(tools, row, signal))
-  const known = await giveUpWhenLate(tools, latest, deadlineMs)
+  const known = await giveUpWhenLate(tools.db, latest, deadlineMs)
   const unsettled =
     (await leaveWhileWaiting(tools, known, deadlineMs)) ?? (await showDeferral(tools, known, shown))
   if (unsettled) return unsettled
@@ -108,8 +104,8 @@ export async function runStep(
 }
 
 /**
- * Completes the intent of a last step that is done, so that its workflow need not ask for it. Where the rows do not
- * bear that, the workflow has the end decided.
+ * Completes the intent after its last step, which saves the workflow a local activity. When the rows do not show all
+ * steps as done, the workflow calls `finalizeIntent`.
  */
 export async function completeIfLast(
   { db }: Pick<Tools, 'db'>,
@@ -121,15 +117,15 @@ export async function completeIfLast(
   return isCompleted ? { ...result, isCompleted } : result
 }
 
-/** @returns Undefined when the operation does not wait, or has been settled before it was marked as awaited. */
+/** @returns Undefined when the operation does not wait, or settled before it was marked as awaited. */
 async function leaveWhileWaiting(
   { db, stopping }: Tools,
   row: Operation,
   deadlineMs: number,
 ): Promise<Unsettled | undefined> {
   if (outcomeOf(row).kind !== 'waiting') return undefined
-  // Another worker continues at once. What the signer has put off before may be put off again and again: it is tried
-  // by retries, of which the history counts none.
+  // A stopping worker fails the attempt, and another worker continues at once. A deferred operation may be deferred
+  // many times. It polls by activity retries, which add no events to the workflow history.
   if (stopping.aborted || (row.state === 'queued' && row.code !== null)) {
     throw stillWaiting(reasonOf(row), retryDelay(row))
   }
@@ -142,8 +138,8 @@ async function leaveWhileWaiting(
 }
 
 /**
- * What has been put off for longer than a minute returns when its reason is another one than the workflow shows. All
- * other tries are retries by Temporal, of which the history counts none.
+ * Returns the wait reason of an operation that is deferred for over a minute, when the workflow shows another one.
+ * All other attempts end as activity retries, which add no events to the workflow history.
  */
 async function showDeferral(
   { db }: Tools,
@@ -156,7 +152,7 @@ async function showDeferral(
   return { settled: false, waitsFor, againMs: retryDelay(row) }
 }
 
-/** A step that may still be signed though its deadline has passed, such as a stopped one, is looked at hourly. */
+/** Milliseconds until the deadline. An hour for a step that waits past its deadline, during a pause for example. */
 function untilLate(deadlineMs: number): number {
   const ms = deadlineMs - Date.now()
   return ms > 0 ? ms : HOUR_MS
@@ -169,61 +165,38 @@ export type StepRun = {
   open?: (trx: Db, id: string) => Promise<void>
 }
 
-/** Base units that a step spends: what has arrived for it, else what the plan says. All earlier steps are done then. */
+/**
+ * Base units that a step spends: the output of its `fedBy` operation, else the planned amount. Asserts that all
+ * earlier steps are done.
+ */
 export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
-  // Nothing is before it.
   if (step.sequence === 1) return assetUnits(step.amount).toString()
   const rows = await readOperations(db, intentId)
   for (let sequence = 1; sequence < step.sequence; sequence++) assertDone(rows, sequence)
   if (!fedBy) return assetUnits(step.amount).toString()
   const feeder = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
   if (feeder?.units) return feeder.units
-  throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
+  throw stillWaiting('The output of the previous step is not indexed yet.', SHORTEST_RETRY_MS)
 }
 
-/** The workflow says so; the rows know. */
+/** Checks in the rows that an earlier step is done. The workflow's own view may be outdated. */
 function assertDone(rows: Operation[], sequence: number): void {
   const own = rows.filter((row) => row.sequence === sequence)
   const last = own.find(({ kind }) => kind !== 'bridge')
   if (last && outcomeOf(last).kind === 'done') return
-  for (const row of own) failIfOver(row)
+  for (const row of own) assertNotFailed(row)
   if (!last || last.state === 'deferred') throw notDone(`Step ${sequence} is not done.`)
   throw stillWaiting(`Step ${sequence} is not confirmed.`, retryDelay(last))
 }
 
-/** Ends the step when an operation that it builds on has failed for good. A reorg may have turned that round. */
-function failIfOver(row: Operation): void {
+/** Ends the step when an operation that it depends on has failed, after a reorg for example. */
+function assertNotFailed(row: Operation): void {
   const outcome = outcomeOf(row)
   if (outcome.kind !== 'failed') return
   throw finalFailure(outcome.code ?? failureCodes[row.kind], outcome.message)
-}
-
-async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) {
-  const { kind } = outcomeOf(row)
-  const unsigned = kind === 'deferred' || row.state === 'queued'
-  if (!unsigned) return row
-  const isOver = (await isLate(tools, row, deadlineMs)) || (await isInVain(tools, row))
-  return isOver ? giveUpOperation(tools.db, row) : row
-}
-
-async function isLate({ db }: Tools, row: Operation, deadlineMs: number): Promise<boolean> {
-  // What waits for room under a daily limit is not what could not be done.
-  if (row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return false
-  if (await findStop(db, row)) return false
-  return Date.now() > deadlineMs + (await readStoppedMs(db, row))
-}
-
-/** True when an earlier step has failed after all: a reorg turned it round. The intent cannot be completed. */
-async function isInVain({ db }: Tools, { intentId, sequence }: Operation): Promise<boolean> {
-  const rows = await readOperations(db, intentId)
-  const isMinted = (at: number) =>
-    rows.some((row) => row.sequence === at && row.kind === 'mint' && outcomeOf(row).kind === 'done')
-  return rows.some(
-    (row) => row.sequence < sequence && outcomeOf(row).kind === 'failed' && !isMinted(row.sequence),
-  )
 }
 
 function toStepResult(row: Operation, failureCode: string): StepResult {
@@ -236,7 +209,7 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
     case 'deferred':
       throw stillWaiting(
         `${outcome.code}: ${outcome.message}`,
-        // The longer it lasts the more rarely: each attempt costs Temporal, the signer and the node.
+        // The pause grows with age, because each attempt costs Temporal, the signer and the node.
         Math.max(outcome.retryAfter.getTime() - Date.now(), retryDelay(row)),
       )
     case 'waiting':

@@ -7,8 +7,8 @@ import type { Db } from '../db/connection/connect.js'
 export type RecordYieldsInput = { takenAt: string }
 
 /**
- * Stores what all markets pay now under the given moment (ISO 8601). Safe to repeat: what is stored for
- * this moment stays. A chain that does not answer is left out, its next turn is minutes away.
+ * Stores the current rates of all markets under the given time (ISO 8601). Safe to repeat: rates already stored for
+ * this time stay. A chain that does not answer is skipped until the next snapshot.
  *
  * @throws {ServiceError} UNAVAILABLE when no chain answers.
  */

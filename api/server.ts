@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
 import { invalidRequest } from '../domain/errors.js'
-import { networkAddress } from './http/browser.js'
+import { networkAddress } from './http/auth/browser.js'
 import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
 import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
-import type { Streams } from './http/stream.js'
+import type { Streams } from './http/streaming/stream.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
 const timeouts = {

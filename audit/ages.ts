@@ -6,10 +6,11 @@ import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
 /**
- * What is signed is mined within minutes, whatever its fee was at first. An intent whose step nobody signs is given
- * up after a day: whoever is older waits for the bridge, for an operator, or for nobody.
+ * Ages above which an open row is reported. Signed operations are included within minutes, because the signer raises
+ * their fees. An intent with an unsigned step expires after a day. An older one waits for the bridge, for an operator, or
+ * is stuck.
  */
-const USUAL: Bounds = {
+const DEFAULT_BOUNDS: Bounds = {
   signedMs: HOUR_MS,
   refillMs: HOUR_MS,
   intentMs: DAY_MS,
@@ -20,22 +21,22 @@ const allOf = (ms: number): Bounds => ({
   ...{ signedMs: ms, refillMs: ms, intentMs: ms, reservationMs: ms },
 })
 
-const mends: Record<Aged['kind'], string> = {
-  intent: 'Look at its workflow, and at what it waits for.',
-  operation: 'Look at the log of the lanes, and whether the chain is paused.',
-  refill: 'Look at the log of the lanes, and whether the treasury has ETH.',
-  reservation: 'Nobody else can spend the money until then. Look at the operations of the intent.',
+const remedies: Record<Aged['kind'], string> = {
+  intent: 'Check its workflow and its wait reason.',
+  operation: 'Check the log of the relayer, and whether the chain is paused.',
+  refill: 'Check the log of the relayer, and whether the treasury has ETH.',
+  reservation: 'The money is blocked until its release. Check the operations of the intent.',
 }
 
-/** What is open for longer than it may be: since when, and what it waits for. */
+/** Reports rows that are open for too long, with their age and wait reason. */
 export async function* auditAges(tools: AuditTools): AsyncGenerator<Difference> {
   const { db, progress, againMs, olderThanMs } = tools
-  const bounds = olderThanMs === undefined ? USUAL : allOf(olderThanMs)
-  progress('what is open for long')
+  const bounds = olderThanMs === undefined ? DEFAULT_BOUNDS : allOf(olderThanMs)
+  progress('old open rows')
   const read = (page: { after: string; limit: number }) => pageAged(db, bounds, page)
   for await (const page of pagesOf(read, ({ key }) => key)) {
     await sleep(againMs)
-    // It may have ended meanwhile.
+    // A row may have finished meanwhile.
     const keys = page.map(({ key }) => key)
     const still = new Set((await readAged(db, bounds, keys)).map(({ key }) => key))
     for (const one of page.filter(({ key }) => still.has(key))) yield toDifference(tools, one)
@@ -45,7 +46,7 @@ export async function* auditAges(tools: AuditTools): AsyncGenerator<Difference> 
 function toDifference({ chains }: AuditTools, aged: Aged): Difference {
   const { kind, id, chainId, state, since, waits } = aged
   const place = chainId === null ? '' : ` on ${chains.byId(chainId).chain.name}`
-  const about = kind === 'refill' ? `refill of lane ${id}${place}` : `${kind} ${id}${place}`
+  const about = kind === 'refill' ? `refill of sender ${id}${place}` : `${kind} ${id}${place}`
   const row = `${state} since ${since.toISOString()}`
-  return { check: 'ages', about, row, chain: `waits for ${waits}`, mend: mends[kind] }
+  return { check: 'ages', about, row, chain: `waits for ${waits}`, mend: remedies[kind] }
 }

@@ -10,15 +10,15 @@ import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
 /**
- * Compares rows, chains and workflows, and names every difference. Writes nothing. What differs is looked at
- * twice, so that processes which run meanwhile make none.
+ * Compares rows, chains and workflows, and reports every difference. Writes nothing. Each difference is confirmed by a
+ * second read, so that running processes cause no false reports. It checks:
  *
- * - money: nothing came out of the bridge that did not go in, nothing is spoken for that is not there
- * - each effect at most once and as its row says, each row's block canonical
- * - completed exactly where every step has its success; a failure's money where it says
- * - nonces of lanes without a gap, as many as the chain counts, each under a stored hash
- * - credits as the ledger, statuses along their edges, no open intent without workflow and the reverse
- * - nothing open for longer than it may be
+ * - money: minted amounts match burned amounts, and balances cover reservations
+ * - operations: each effect at most once and as its row states, each row's block canonical
+ * - ends: an intent is completed if and only if all its steps succeeded; `error.funds` matches the logs
+ * - nonces of senders: without gaps, equal to the count of the chain, each under a stored hash
+ * - credits equal the ledger, statuses follow the allowed transitions, each open intent has a workflow and vice versa
+ * - no row is open for longer than allowed
  *
  * @throws {ServiceError} RPC_ERROR when a chain does not answer.
  */
@@ -34,28 +34,28 @@ export async function* audit(tools: AuditTools): AsyncGenerator<Difference> {
   yield* auditAges(tools)
 }
 
-/** One mend may show what is to be mended next: an outcome that is booked turns an end round. */
+/** One repair may expose the next difference: a newly indexed outcome may reopen an intent, for example. */
 const ROUNDS = 4
 
 /**
- * Mends what is certain, as long as anything can be. Safe to repeat.
+ * Repairs all differences that have a certain repair, in up to `ROUNDS - 1` rounds. Safe to repeat.
  *
- * @param tell - Hears of each mend that has changed something.
- * @returns What is left.
+ * @param report - Receives each difference that was repaired.
+ * @returns The remaining differences.
  */
 export async function reconcile(
   tools: AuditTools,
-  tell: (mended: Difference) => void,
+  report: (repaired: Difference) => void,
 ): Promise<Difference[]> {
   for (let round = 1; ; round++) {
     const left: Difference[] = []
-    let mended = 0
+    let repaired = 0
     for await (const difference of audit(tools)) {
-      const isMended = round < ROUNDS && (await mend(tools, difference))
-      if (!isMended) left.push(difference)
-      else tell(difference)
-      mended += Number(isMended)
+      const isRepaired = round < ROUNDS && (await mend(tools, difference))
+      if (!isRepaired) left.push(difference)
+      else report(difference)
+      repaired += Number(isRepaired)
     }
-    if (mended === 0) return left
+    if (repaired === 0) return left
   }
 }

@@ -4,12 +4,11 @@ import { isOutcomeOf, outcomeFiltersOf, readOutcome, type Expected } from '../pr
 import type { ChainClient } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
 
-/** Blocks searched in one go: a search ends where it finds something. */
+/** Blocks per request of the search. */
 const SEARCHED_BLOCKS = 2_000n
 
 /**
- * The log of an operation whose key is spent, searched from the newest block downwards: of its account's own
- * operations alone.
+ * Searches the outcome log of an operation whose key is spent, from the newest block downwards.
  */
 export async function findOutcomeLog(
   client: ChainClient,
@@ -28,7 +27,7 @@ export async function findOutcomeLog(
   return undefined
 }
 
-/** True for the log that is the outcome of this very operation. */
+/** Whether the log is the outcome of this operation. */
 export function isLogOf(chain: Chain, operation: Expected, log: EventLog): boolean {
   const outcome = readOutcome(chain, log)
   return outcome !== undefined && isOutcomeOf(outcome, operation)

@@ -1,7 +1,7 @@
 import type { AuditedOperation, MissingOperation } from '../db/audit/operations.js'
 import type { EventLog } from '../chains/read.js'
 
-/** What is compared, by the name under which a difference of it is told. */
+/** The name of a check, as the report shows it. */
 export type Check =
   | 'credits'
   | 'edges'
@@ -16,25 +16,25 @@ export type Check =
   | 'workflows'
   | 'ages'
 
-/** What certainly mends a difference. Each is one transaction, and harmless when it is repeated. */
+/** A repair that is certainly correct. Each one is a single transaction and safe to repeat. */
 export type Repair =
-  /** The operation has its log in a block that was booked without it. */
+  /** The log of the operation is in an indexed block that was indexed without it. */
   | { type: 'book'; operation: AuditedOperation; log: EventLog }
-  /** The operation was executed and its row is gone: written again, it meets the key that it has spent. */
+  /** The operation was executed and its row is missing. The recreated row has the same key, which is spent. */
   | { type: 'order'; operation: MissingOperation }
   /** The chain has no log of the operation, and its key is not spent. */
   | { type: 'takeBack'; operation: AuditedOperation }
-  /** The lane has used these nonces, `from` up to and without `to`, and they are final. */
+  /** The sender has used the nonces from `from` to `to - 1`, and they are final. */
   | { type: 'moveLane'; chainId: number; sender: string; from: bigint; to: bigint }
-  /** The rows do not bear the end of the intent any more. */
+  /** The rows no longer support the final status of the intent. */
   | { type: 'reconsider'; intentId: string }
-  /** The intent is not over, and nothing works on it. */
+  /** The intent is open and has no workflow. */
   | { type: 'restart'; intentId: string }
 
-/** Rows, chain and workflows say different things, in plain words. */
+/** A difference between rows, chains and workflows, in the words of the report. */
 export type Difference = {
   check: Check
-  /** What it is about: `intent intent_…`, `lane 0x… on base-sepolia`. */
+  /** The subject: `intent intent_…`, `sender 0x… on base-sepolia`. */
   about: string
   row: string
   chain: string

@@ -19,14 +19,16 @@ import type { ChainClient } from '../chains/connect.js'
 import type { Difference } from './difference.js'
 import { SETTLED_AFTER_MS, type AuditTools } from './tools.js'
 
-/** A chain's booking, the nonces of its lanes, and every transaction that they sent. */
+const BY_HAND = 'Find out what wrote it. There is no automatic repair.'
+
+/** Checks the indexed block of a chain, the nonces of its senders, and all their transactions. */
 export async function* auditLanes(
   tools: AuditTools,
   client: ChainClient,
 ): AsyncGenerator<Difference> {
   const { db, progress } = tools
   const { chainId, name } = client.chain
-  progress(`${name}: lanes`)
+  progress(`${name}: senders`)
   const head = await readBlock(client, 'latest')
   const booked = await readAuditedChain(db, chainId, SETTLED_AFTER_MS)
   if (!head || !booked) return
@@ -41,35 +43,35 @@ export async function* auditLanes(
   yield* auditTransactions(tools, client)
 }
 
-type Place = { head: Block; booked: AuditedChain }
+type IndexedChain = { head: Block; booked: AuditedChain }
 
 async function* judgeBooking(
   { db, againMs }: AuditTools,
   client: ChainClient,
-  { head, booked }: Place,
+  { head, booked }: IndexedChain,
 ): AsyncGenerator<Difference> {
   const { chainId, name } = client.chain
-  const about = `booking of ${name}`
-  const row = `booked up to block ${booked.bookedBlock}`
+  const about = `index of ${name}`
+  const row = `indexed up to block ${booked.bookedBlock}`
   if (booked.isSilent && head.number > booked.bookedBlock) {
-    const mend = 'The lanes go on from there as soon as they run.'
+    const mend = 'The relayer continues from there once it runs.'
     yield { check: 'booking', about, row, chain: `its head is block ${head.number}`, mend }
   }
   if (await isCanonical(client, booked)) return
   await sleep(againMs)
   const later = await readAuditedChain(db, chainId, SETTLED_AFTER_MS)
   if (!later || (await isCanonical(client, later))) return
-  const mend = 'The lanes take back what is not canonical as soon as they run.'
-  yield { check: 'booking', about, row, chain: 'it has another block there, or none', mend }
+  const mend = 'The relayer rolls back blocks that are not canonical once it runs.'
+  yield { check: 'booking', about, row, chain: 'another block at this height, or none', mend }
 }
 
-/** A node that is behind has no such block, and says nothing about it. */
+/** Whether the indexed block is canonical. */
 async function isCanonical(client: ChainClient, { bookedBlock, bookedHash }: AuditedChain) {
   const block = await readBlock(client, { blockNumber: bookedBlock })
   return block?.hash === bookedHash
 }
 
-/** How many nonces of a lane a chain counts; `pending` with those that wait to be mined. */
+/** Transaction counts of a sender on its chain. `pending` includes transactions in the mempool. */
 type Nonces = { latest: bigint; final: bigint; pending: bigint }
 
 async function readNonces(client: ChainClient, sender: string, head: Block): Promise<Nonces> {
@@ -90,41 +92,41 @@ function* judgeLane(
   { sender, nextNonce, gaps }: AuditedLane,
   { latest, final, pending }: Nonces,
 ): Generator<Difference> {
-  const about = `lane ${sender} on ${name}`
-  const row = `its next nonce is ${nextNonce}`
+  const about = `sender ${sender} on ${name}`
+  const row = `next nonce ${nextNonce}`
   if (gaps.length > 0) {
-    const chain = `no transaction is known of its nonces ${gaps.join(', ')}`
-    yield { check: 'lanes', about, row, chain, mend: 'Nothing does so by itself.' }
+    const chain = `nonces ${gaps.join(', ')} have no transaction`
+    yield { check: 'lanes', about, row, chain, mend: BY_HAND }
   }
   if (latest <= nextNonce) return
-  const chain = `it has used ${latest}, so that it signs nothing`
+  const chain = `${latest} nonces used, so the sender cannot sign`
   if (final < latest) {
-    // Nobody here has their bytes: were they to vanish, the lane could never fill the hole.
-    const mend = `Run it again when they are final: ${final} of them are.`
+    // Their signed bytes are unknown. If a reorg dropped one of them, the sender could not fill the gap.
+    const mend = `Run the audit again when they are final. ${final} are final now.`
     yield { check: 'lanes', about, row, chain, mend }
     return
   }
   if (pending > latest) {
-    const mend = `Run it again when they are mined: ${pending - latest} more wait that no row knows.`
+    const mend = `Run the audit again when ${pending - latest} pending transactions without a row are mined.`
     yield { check: 'lanes', about, row, chain, mend }
     return
   }
   const repair = { type: 'moveLane', chainId, sender, from: nextNonce, to: latest } as const
-  const mend = `Its next nonce becomes ${latest}, and the ones between are kept as lost.`
+  const mend = `Set its next nonce to ${latest} and record the nonces in between as lost.`
   yield { check: 'lanes', about, row, chain, mend, repair }
 }
 
 /**
- * What our lanes have carried above the booked block and no row orders: a backup that was restored knows
- * neither the operation nor, maybe, the wallet. Nobody can write what was asked for.
+ * Reports operations that the senders executed above the indexed block and that have no row. After the restore of a
+ * backup the operation, and possibly its wallet, is missing. The request cannot be reconstructed from the chain.
  */
 async function* findStrangers(
   { db, progress }: AuditTools,
   client: ChainClient,
-  { head, booked }: Place,
+  { head, booked }: IndexedChain,
 ): AsyncGenerator<Difference> {
   const { chain } = client
-  progress(`${chain.name}: what lanes have done that no row knows`)
+  progress(`${chain.name}: executed operations without a row`)
   const lanes = await readAuditedLanes(db, chain.chainId)
   const range = { from: booked.bookedBlock + 1n, to: head.number }
   for (const log of await readLogRange(client, range, outcomeFilter(chain))) {
@@ -135,20 +137,20 @@ async function* findStrangers(
     const transaction = [log.transactionHash]
     const sent = await client.send<{ from: string }>('eth_getTransactionByHash', transaction)
     if (!lanes.some(({ sender }) => isSameAddress(sender, sent.from))) continue
-    const actor = outcome.actor ? getAddress(outcome.actor) : 'a message of the bridge'
+    const actor = outcome.actor ? getAddress(outcome.actor) : 'a bridge message'
     const wallet = await db('wallet')
       .whereILike('address', actor)
       .first<{ id: string } | undefined>('id')
-    const row = wallet ? 'no row orders it' : 'neither it nor the wallet has a row'
+    const row = wallet ? 'no operation' : 'neither an operation nor a wallet'
     yield {
       ...{ check: 'strangers', about: `${actor} on ${chain.name}`, row },
-      chain: `executed by a lane in ${log.transactionHash}`,
-      mend: 'What can be told of it by open intents is. Else its row is lost with the backup.',
+      chain: `executed by a sender in ${log.transactionHash}`,
+      mend: 'Open intents restore their own operations. Any other row is lost with the backup.',
     }
   }
 }
 
-/** Every transaction's row against its chain: its block has it, under a hash that is stored. */
+/** Checks that each mined transaction is in its block under one of its stored hashes. */
 async function* auditTransactions(
   { db, progress, againMs }: AuditTools,
   client: ChainClient,
@@ -158,26 +160,26 @@ async function* auditTransactions(
   let count = 0
   for await (const page of pagesOf(read, ({ id }) => String(id))) {
     progress(`${name}: ${(count += page.length)} transactions`)
-    const odd = await findOdd(client, page)
+    const odd = await findUnconfirmed(client, page)
     if (odd.length === 0) continue
     await sleep(againMs)
     const ids = odd.map(({ id }) => id)
     const first = String((ids[0] ?? 1n) - 1n)
     const again = await read({ after: first, limit: page.length })
-    const still = await findOdd(
+    const still = await findUnconfirmed(
       client,
       again.filter(({ id }) => ids.includes(id)),
     )
     for (const { sender, nonce, state } of still) {
-      const about = `nonce ${nonce} of lane ${sender} on ${name}`
-      const chain = 'no stored hash is in that block'
-      const mend = 'Its operations are judged by their own logs.'
+      const about = `nonce ${nonce} of sender ${sender} on ${name}`
+      const chain = 'none of its stored hashes is in that block'
+      const mend = 'No action. The audit checks its operations by their own logs.'
       yield { check: 'transactions', about, row: state, chain, mend }
     }
   }
 }
 
-async function findOdd(client: ChainClient, page: AuditedTx[]): Promise<AuditedTx[]> {
+async function findUnconfirmed(client: ChainClient, page: AuditedTx[]): Promise<AuditedTx[]> {
   const mined = page.filter(({ state }) => state === 'mined' || state === 'final')
   const found = await Promise.all(
     mined.map(async ({ hashes, blockHash }) => {

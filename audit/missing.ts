@@ -11,8 +11,8 @@ import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
 /**
- * Effects that an intent or a funding orders, of which no row is here and whose key is spent: a backup that was
- * restored is older than they are. The key follows from the effect, so that it is known without its row.
+ * Reports operations of intents and fundings that have no row and whose key is spent. They were executed after the
+ * restored backup was taken. The key is derived from the effect, so it is known without the row.
  */
 export async function* auditMissing(tools: AuditTools): AsyncGenerator<Difference> {
   const { db, progress } = tools
@@ -28,8 +28,8 @@ export async function* auditMissing(tools: AuditTools): AsyncGenerator<Differenc
       if (!spent[i]) continue
       const client = tools.chains.byId(operation.chainId)
       const about = aboutOf(client, operation)
-      const mend = 'Its row is written, and the lanes book it from its log.'
-      const facts = { row: 'not there', chain: 'its key is spent', mend }
+      const mend = 'Recreate its row. The relayer indexes its log.'
+      const facts = { row: 'missing', chain: 'its key is spent', mend }
       yield { check: 'operations', about, ...facts, repair: { type: 'order', operation } }
     }
   }
@@ -71,11 +71,11 @@ function effectsOf({ registry }: AuditTools, orderer: Orderer, step: Step): Miss
   return [burn, { ...toMissing(orderer, mint), chainKey: attested.nonce }]
 }
 
-type Effect = { sequence: number; kind: OperationKind; chainId: number; units: string }
+type PlannedEffect = { sequence: number; kind: OperationKind; chainId: number; units: string }
 
-function toMissing({ id: intentId, accountId, walletId }: Orderer, effect: Effect) {
+function toMissing({ id: intentId, accountId, walletId }: Orderer, effect: PlannedEffect) {
   const id = operationId(intentId, effect.sequence, effect.kind)
-  // A mint's key is not its own: whoever knows its message puts that in.
+  // The key of a mint is the nonce of its message. The caller sets it.
   const chainKey = effect.kind === 'mint' ? '' : chainKeyOf(effect.kind, id)
   return { ...effect, id, intentId, accountId, walletId, chainKey }
 }

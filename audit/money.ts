@@ -8,30 +8,30 @@ import { pagesOf } from './pages.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
-/** What is reserved of each wallet's USDC against what it has at the booked block. */
+/** Compares the reserved USDC of each wallet with its balance at the indexed block. */
 export async function* auditMoney(
   { db, progress }: AuditTools,
   client: ChainClient,
 ): AsyncGenerator<Difference> {
   const { chainId, name, usdc } = client.chain
   const read = (page: { after: string; limit: number }) => pageReserved(db, chainId, page)
-  progress(`${name}: money that is spoken for`)
+  progress(`${name}: reservations`)
   for await (const page of pagesOf(read, ({ walletId }) => walletId)) {
-    // What stands in a market is counted in units of what it stands for: only the market knows.
+    // Positions in markets are reserved in units of the underlying token, which only the market can convert.
     const own = page.filter(({ token }) => isSameAddress(token, usdc.address))
     const held = await Promise.all(own.map((spoken) => readHeld(client, spoken)))
     for (const [i, { wallet, units }] of own.entries()) {
       const balance = held[i]
       if (balance === undefined || balance >= BigInt(units)) continue
-      const row = `${assetText(BigInt(units))} USDC are spoken for`
-      const chain = `it has ${assetText(balance)} at the booked block`
-      const mend = 'Its next step is refused. Look what took the money.'
+      const row = `${assetText(BigInt(units))} USDC reserved`
+      const chain = `${assetText(balance)} USDC at the indexed block`
+      const mend = 'The signer rejects its next step. Find out where the money went.'
       yield { check: 'money', about: `wallet ${wallet} on ${name}`, row, chain, mend }
     }
   }
 }
 
-/** Undefined where the node does not tell: that block is too old for it, or was taken back. */
+/** Undefined when the node does not have the block: it is too old, or a reorg removed it. */
 async function readHeld(client: ChainClient, { wallet, token, block }: Spoken) {
   try {
     return await readBalance(client, { token, owner: wallet, block: { blockHash: block } })

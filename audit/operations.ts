@@ -10,7 +10,7 @@ import type { ChainClient } from '../chains/connect.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
-/** Every operation's row against its chain: whether it was executed, where, and with which success. */
+/** Compares each operation's row with its chain: whether it was executed, in which block, and whether it succeeded. */
 export async function* auditOperations(
   tools: AuditTools,
   client: ChainClient,
@@ -43,40 +43,41 @@ async function judgeAll({ db }: AuditTools, client: ChainClient, page: AuditedOp
   return judged.filter((odd) => odd !== undefined)
 }
 
-/** Rows that say that a log is in a block. */
-const isTold = ({ state }: AuditedOperation) => ['mined', 'confirmed', 'final'].includes(state)
+/** Whether the row states that the operation's log is in a block. */
+const isIncluded = ({ state }: AuditedOperation) => ['mined', 'confirmed', 'final'].includes(state)
 
 async function judge(
   client: ChainClient,
   operation: AuditedOperation,
   booked: AuditedChain | undefined,
 ): Promise<Difference | undefined> {
-  if (isTold(operation) && (await isAsTold(client, operation))) return undefined
+  if (isIncluded(operation) && (await isAsStored(client, operation))) return undefined
   const spent = await isKeySpent(client, operation)
-  if (!spent && !isTold(operation)) return undefined
+  if (!spent && !isIncluded(operation)) return undefined
   const about = aboutOf(client, operation)
   const row = describeRow(operation)
   const facts = { check: 'operations', about, row } as const
   if (!spent) {
     const chain = 'no log, and its key is not spent'
-    const mend = 'It waits for its log again, and what was signed is sent again.'
+    const mend =
+      'Roll back its outcome. The relayer sends its transaction again and waits for its log.'
     return { ...facts, chain, mend, repair: { type: 'takeBack', operation } }
   }
   const log = await findOutcomeLog(client, operation)
   if (!log) {
-    const mend = 'The node may have lost old logs: ask another one.'
-    return { ...facts, chain: 'its key is spent, and no log of it was found', mend }
+    const mend = 'The node may have pruned old logs. Use another node.'
+    return { ...facts, chain: 'its key is spent, but its log was not found', mend }
   }
   const chain = describeLog(client, log)
   if (!booked || log.blockNumber > booked.bookedBlock) {
-    return { ...facts, chain, mend: 'The lanes book it as soon as they run.' }
+    return { ...facts, chain, mend: 'The relayer indexes it once it runs.' }
   }
   const repair = { type: 'book', operation, log } as const
-  return { ...facts, chain, mend: 'It is booked from its log.', repair }
+  return { ...facts, chain, mend: 'Index it from its log.', repair }
 }
 
-/** True when the chain has the very log that the row speaks of. */
-async function isAsTold(client: ChainClient, operation: AuditedOperation): Promise<boolean> {
+/** Whether the chain has the log that the row states. */
+async function isAsStored(client: ChainClient, operation: AuditedOperation): Promise<boolean> {
   const { txHash, blockHash, logIndex, success } = operation
   const receipt = await readReceipt(client, txHash ?? '0x')
   if (receipt?.blockHash !== blockHash) return false

@@ -1,7 +1,7 @@
-/** Rows that are compared in one go: what they need stays in memory, and their questions travel together. */
+/** Rows per page. The requests of a page are batched, and their results are in memory at once. */
 export const PAGE = 100
 
-/** All rows of a table, a page at a time, by the column that `keyOf` tells. */
+/** Reads all rows of a table in pages, ordered by the key that `keyOf` returns. */
 export async function* pagesOf<Row>(
   read: (page: { after: string; limit: number }) => Promise<Row[]>,
   keyOf: (row: Row) => string,

@@ -6,20 +6,20 @@ import type { ChainClient } from '../chains/connect.js'
 import type { AuditTools } from './tools.js'
 
 /**
- * What has left a sender by transactions that rows know, beside what it has now. No difference: strangers pay in,
- * and nobody wrote down what was there at first.
+ * The recorded expenses of a sender beside its current balance. They need not match, because the initial balance is not
+ * recorded and anyone can pay in.
  */
 export type Figure = { about: string; rows: string; chain: string }
 
 type Sum = { count: number; gasWei: bigint; l1Wei: bigint; movedWei: bigint }
 
-/** Of a chain's lanes and its treasury: gas, L1 fees, refills and fundings as booked, and ETH and USDC as they are. */
+/** Totals of the senders and the treasury of a chain: gas, L1 fees, refills and fundings by the rows; current balances. */
 export async function readFigures(
   { db, progress }: AuditTools,
   client: ChainClient,
 ): Promise<Figure[]> {
   const { chainId, name } = client.chain
-  progress(`${name}: what lanes and treasury have paid`)
+  progress(`${name}: totals of senders and treasury`)
   const senders = await readSenders(db, chainId)
   const sums = new Map<string, Sum>(senders.map(({ sender }) => [sender, nothing()]))
   const read = (page: { after: string; limit: number }) => pageSpent(db, chainId, page)
@@ -34,7 +34,7 @@ const nothing = (): Sum => ({ count: 0, gasWei: 0n, l1Wei: 0n, movedWei: 0n })
 async function add(client: ChainClient, { hashes, valueWei }: Spent, sum?: Sum): Promise<void> {
   const found = await Promise.all(hashes.map((hash) => readReceipt(client, hash)))
   const receipt = found.find((one) => one !== undefined)
-  // Told by the audit as a transaction that is in no block.
+  // The audit reports it as a transaction without a block.
   if (!receipt || !sum) return
   sum.count += 1
   sum.gasWei += receipt.gasUsed * receipt.gasPriceWei
@@ -52,10 +52,10 @@ async function toFigure(
   const left = [
     `${count} transactions: ${eth(gasWei)} of gas`,
     ...(l1Wei > 0n ? [`${eth(l1Wei)} of L1 fees`] : []),
-    ...(movedWei > 0n ? [`${eth(movedWei)} to lanes`] : []),
+    ...(movedWei > 0n ? [`${eth(movedWei)} to senders`] : []),
   ]
   if (purpose !== 'treasury') {
-    return { about: `lane ${sender} on ${name}`, rows: left.join(', '), chain: eth(wei) }
+    return { about: `sender ${sender} on ${name}`, rows: left.join(', '), chain: eth(wei) }
   }
   const units = await readBalance(client, { token: usdc.address, owner: sender })
   const funded = `${assetText(BigInt(fundedUnits))} USDC to wallets`

@@ -5,7 +5,7 @@ import { isKeySpent } from '../protocols/spentKeys.js'
 import type { Difference, Repair } from './difference.js'
 import type { AuditTools } from './tools.js'
 
-/** Mends one difference in one transaction. False when nothing certain can be done, or it is done already. */
+/** Repairs a difference in one transaction. Returns false when it has no certain repair or is repaired already. */
 export async function mend(tools: AuditTools, { repair }: Difference): Promise<boolean> {
   if (!repair) return false
   const { db } = tools
@@ -30,14 +30,14 @@ async function book(
   { operation, log }: Extract<Repair, { type: 'book' }>,
 ): Promise<boolean> {
   const client = chains.byId(operation.chainId)
-  // A row that speaks of this very block counts as booked: what it says of it is wrong.
+  // A row with this block counts as indexed, although its outcome is wrong. Reset it first.
   if (operation.blockHash === log.blockHash) await takeBack(db, operation)
   const matched = await matchOutcomes({ db, client, log: report }, [log], [])
   const mined = matched.find(({ id }) => id === operation.id)
   return mined !== undefined && (await bookOutcome(db, client.chain, mined))
 }
 
-/** Only what every endpoint says is certain: one alone may be behind, or on a fork. */
+/** Requires the same answer from all endpoints, because a single one may be behind or on a fork. */
 async function retract(
   { db, chains }: AuditTools,
   { operation }: Extract<Repair, { type: 'takeBack' }>,

@@ -12,14 +12,14 @@ import type { Effect } from '../domain/results.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 
-const BY_HAND = 'Nothing does so by itself: find out who wrote it.'
+const BY_HAND = 'Find out what wrote it. There is no automatic repair.'
 
-/** What rows alone tell: credits and their ledger, statuses and what was told of them, ends and their steps. */
+/** Compares rows with each other: credits with the ledger, statuses with events, and final statuses with steps. */
 export async function* auditRows({ db, progress }: AuditTools): AsyncGenerator<Difference> {
   progress('credits')
   for (const { id, balance, told } of await findOddAccounts(db)) {
     const row = `${balance} credits left`
-    const chain = `the ledger adds up to ${told}`
+    const chain = `the sum of the ledger is ${told}`
     yield { check: 'credits', about: `account ${id}`, row, chain, mend: BY_HAND }
   }
   for (const { intentId, sequence, burned, minted } of await findOddMints(db)) {
@@ -45,12 +45,12 @@ async function* oddEvents(
 ): AsyncGenerator<Difference> {
   const odd = await findOddEvents(db, intents.map(({ id }) => id)) // prettier-ignore
   for (const { intentId, type, before, status } of odd) {
-    const row = `told as ${type}, from ${before ?? 'nothing'} to ${status}`
-    const chain = 'there is no such way'
+    const row = `event ${type}, from ${before ?? 'nothing'} to ${status}`
+    const chain = 'the transition does not exist'
     yield { check: 'edges', about: `intent ${intentId}`, row, chain, mend: BY_HAND }
   }
   for (const { id, status, told } of intents.filter((one) => one.told !== one.status)) {
-    const chain = `told last as ${told ?? 'nothing'}`
+    const chain = `last event ${told ?? 'missing'}`
     yield { check: 'edges', about: `intent ${id}`, row: status, chain, mend: BY_HAND }
   }
 }
@@ -64,12 +64,12 @@ function* judgeEnd(intent: Judged): Generator<Difference> {
     const chain =
       status === 'completed'
         ? 'not every step has a confirmed success'
-        : 'what failed has succeeded, or is open again'
+        : 'the failed step has succeeded, or is open again'
     if (retried) {
-      const mend = 'It was retried: look whether its money moved twice.'
+      const mend = 'It was retried. Check whether its money moved twice.'
       yield { check: 'ends', about, row: status, chain, mend }
     } else {
-      const mend = 'It is executing again, and its workflow is started anew.'
+      const mend = 'Set it to executing and restart its workflow.'
       const repair = { type: 'reconsider', intentId: id } as const
       yield { check: 'ends', about, row: status, chain, mend, repair }
     }
@@ -80,7 +80,7 @@ function* judgeEnd(intent: Judged): Generator<Difference> {
   yield { check: 'funds', about, row, chain, mend: BY_HAND }
 }
 
-/** Where a failed intent says that its money is, and where its logs do; undefined when they agree. */
+/** The funds of a failed intent according to its error, and according to its logs; undefined when they agree. */
 function fundsOf({ plan, error, effects }: Judged): [string, string] | undefined {
   const step = plan?.steps.find(({ sequence }) => sequence === error?.step)
   if (!plan || !step || !error?.funds || error.code === 'BRIDGE_TIMEOUT') return undefined

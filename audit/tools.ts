@@ -3,29 +3,30 @@ import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PartLog } from '../log.js'
 
-/** What runs at Temporal; absent when nobody can ask it. */
+/** Reads running workflows from Temporal. */
 export type Workflows = {
-  /** Those of the given ids, at most 100, that run. */
+  /** Which of the given ids are running. Takes at most 100. */
   findRunning(ids: string[]): Promise<Set<string>>
-  /** The ids of all that run. */
+  /** The ids of all running workflows. */
   listRunning(): AsyncIterable<string>
 }
 
-/** What is younger may be under way: a start, or a block that is not booked yet. Both take about a second. */
+/** Minimum age of a row to be checked. Younger ones may be in progress: a start or the index of a block takes about 1 s. */
 export const SETTLED_AFTER_MS = 60_000
 
-/** What an audit looks at. */
+/** The inputs of an audit. */
 export type AuditTools = {
-  /** The owner's connection. */
+  /** A connection with the role of the database owner. */
   db: Db
   chains: Chains
   registry: Registry
+  /** Absent: the audit skips workflows. */
   workflows?: Workflows
   log: PartLog
-  /** Until what differs is looked at once more, ms: processes that run may have been about to write it. */
+  /** Pause before a difference is checked again, ms. A running process may be about to write the row. */
   againMs: number
-  /** Above this age whatever is open is named, ms; absent: a bound for each kind. */
+  /** Age above which an open row is reported, ms. Absent: a default per kind. */
   olderThanMs?: number
-  /** What is being compared, and how far it is. */
+  /** Receives the current check and its progress. */
   progress(text: string): void
 }

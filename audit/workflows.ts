@@ -4,35 +4,35 @@ import { PAGE, pagesOf } from './pages.js'
 import type { Difference } from './difference.js'
 import { SETTLED_AFTER_MS, type AuditTools, type Workflows } from './tools.js'
 
-/** No open intent or funding without its workflow, and the reverse. */
+/** Checks that each open intent and funding has a running workflow, and vice versa. */
 export async function* auditWorkflows(tools: AuditTools): AsyncGenerator<Difference> {
   const { workflows, progress } = tools
   if (!workflows) return
   progress('workflows')
-  yield* findGone(tools, workflows)
+  yield* findWithoutWorkflow(tools, workflows)
   yield* findIdle(tools, workflows)
 }
 
-async function* findGone({ db, againMs }: AuditTools, { findRunning }: Workflows) {
+async function* findWithoutWorkflow({ db, againMs }: AuditTools, { findRunning }: Workflows) {
   const read = (page: { after: string; limit: number }) => pageOpen(db, SETTLED_AFTER_MS, page)
   for await (const page of pagesOf(read, ({ id }) => id)) {
     const running = await findRunning(page.map(({ id }) => id))
-    const gone = page.filter(({ id }) => !running.has(id))
-    if (gone.length === 0) continue
+    const suspects = page.filter(({ id }) => !running.has(id))
+    if (suspects.length === 0) continue
     await sleep(againMs)
-    const ids = gone.map(({ id }) => id)
+    const ids = suspects.map(({ id }) => id)
     const known = await readKnown(db, ids)
     const now = await findRunning(ids)
-    for (const { id, status } of gone) {
+    for (const { id, status } of suspects) {
       if (now.has(id) || !known.some((one) => one.id === id && one.open)) continue
-      yield toGone(id, status)
+      yield withoutWorkflow(id, status)
     }
   }
 }
 
-function toGone(id: string, status: string): Difference {
-  const chain = 'no workflow of it runs'
-  const mend = 'The sweeper starts it again, and it finds what is done.'
+function withoutWorkflow(id: string, status: string): Difference {
+  const chain = 'no running workflow'
+  const mend = 'The sweeper restarts it. The new run reads its progress from the rows.'
   const facts = { check: 'workflows', row: status, chain, mend } as const
   if (id.startsWith('fund_')) return { ...facts, about: `funding ${id}` }
   return { ...facts, about: `intent ${id}`, repair: { type: 'restart', intentId: id } }
@@ -64,11 +64,11 @@ async function* judgeIdle(
   const running = await findRunning(idle.map(([id]) => id))
   for (const [id, isKnown] of await read(idle.map(([id]) => id))) {
     if (!running.has(id)) continue
-    const row = isKnown ? 'it is over' : 'not there'
+    const row = isKnown ? 'finished' : 'missing'
     const mend = isKnown
-      ? 'It ends by itself.'
-      : 'Its row is lost with a backup: terminate it when nothing of it is on a chain.'
+      ? 'No action. The workflow ends without help.'
+      : 'Its row is lost with a backup. Terminate it after checking that no chain has its operations.'
     const about = `workflow ${id}`
-    yield { check: 'workflows', about, row, chain: 'its workflow runs', mend }
+    yield { check: 'workflows', about, row, chain: 'its workflow is running', mend }
   }
 }

@@ -1,4 +1,4 @@
-/** Builds `dist/`, what is published: a JavaScript file for each source. Types are checked with the repository's. */
+/** Builds the published `dist/`: one JavaScript file per source file. The type check of the repository covers them. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'

@@ -3,9 +3,9 @@ import { SigningKey, computeAddress } from 'ethers'
 import { seal, type Kek, type SealContext } from './seal.js'
 
 /**
- * Makes a random account and seals its key at once. The clear key is erased before this returns.
+ * Creates a random account and seals its private key. The clear key is erased before the function returns.
  *
- * @param describe - Says what the key of this address is bound to.
+ * @param describe - Returns what the key of this address is bound to.
  * @returns The checksummed address and the sealed key.
  */
 export function createSealedAccount(

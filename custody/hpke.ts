@@ -22,7 +22,7 @@ const hpke = createKdf(
   ]),
 )
 
-/** Of every message: mode base, number 0, with neither a shared key nor its id, and no info. */
+/** Constant for all messages: mode base, sequence number 0, no pre-shared key, no info. */
 const keyScheduleContext = Buffer.concat([
   Buffer.from([0]),
   hpke.extract('psk_id_hash', nothing),
@@ -30,12 +30,12 @@ const keyScheduleContext = Buffer.concat([
 ])
 
 /**
- * Seals one message with HPKE: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, mode base, no info. By Node's own
- * primitives: through WebCrypto each of a dozen steps goes to another thread and back, for twenty times the time.
+ * Seals one message with HPKE: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, mode base, no info. It uses Node's
+ * own primitives: WebCrypto moves each of a dozen steps to another thread and takes twenty times as long.
  *
- * @param publicKey - Of the recipient, an uncompressed point of P-256: 65 bytes.
+ * @param publicKey - Public key of the recipient, an uncompressed point of P-256 (65 bytes).
  * @returns The encapsulated key (65 bytes), the ciphertext, and its tag (16 bytes).
- * @throws {Error} when the public key is no point of the curve.
+ * @throws {Error} when the public key is not a point of the curve.
  * @see https://www.rfc-editor.org/rfc/rfc9180
  */
 export function sealTo(
@@ -53,11 +53,11 @@ export function sealTo(
   return Buffer.concat(sealed)
 }
 
-/** Both halves of a recipient's key; the public one as an uncompressed point. */
+/** A recipient's key pair. The public key is an uncompressed point. */
 export type Recipient = { privateKey: CryptoKey; publicKey: Uint8Array }
 
 /**
- * Opens what `sealTo` has sealed.
+ * Opens a message that was sealed by `sealTo`.
  *
  * @throws {Error} when it was sealed to another key or with other associated data, or was altered.
  */
@@ -83,7 +83,7 @@ export async function openSealed(
   }
 }
 
-/** @throws {Error} when the encapsulated key is no uncompressed point of the curve. */
+/** @throws {Error} when the encapsulated key is not an uncompressed point of the curve. */
 async function agree(privateKey: CryptoKey, encapsulated: Uint8Array): Promise<Buffer> {
   const { subtle } = crypto
   const curve = { name: 'ECDH', namedCurve: 'P-256' }
@@ -92,7 +92,7 @@ async function agree(privateKey: CryptoKey, encapsulated: Uint8Array): Promise<B
   return Buffer.from(await subtle.deriveBits({ name: 'ECDH', public: theirs }, privateKey, 256))
 }
 
-/** What a message is encrypted with: the first one of its context, and there is no other. */
+/** Key and nonce of the first and only message of a context. */
 function scheduleKey(agreed: Buffer, kemContext: Buffer): { key: Buffer; nonce: Buffer } {
   const eaePrk = kem.extract('eae_prk', agreed)
   const shared = kem.expand('shared_secret', eaePrk, {
@@ -107,7 +107,7 @@ function scheduleKey(agreed: Buffer, kemContext: Buffer): { key: Buffer; nonce: 
   return { key, nonce }
 }
 
-/** LabeledExtract and LabeledExpand of one suite. No output is longer than a hash, 32 bytes: one round gives it. */
+/** LabeledExtract and LabeledExpand of one suite. One round of expansion suffices: no output exceeds a hash (32 bytes). */
 function createKdf(suiteId: Buffer) {
   const hmac = (key: Buffer, parts: (Buffer | string)[]) => {
     const mac = createHmac('sha256', key)

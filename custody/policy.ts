@@ -4,14 +4,14 @@ import { leastBrought, mostFee, type PriceLimits } from '../domain/limits.js'
 import type { Call } from '../domain/operation.js'
 
 /**
- * What a wallet may do in one operation, stated by the plan and not by whoever built the calls. `token` is
- * what it spends, `contract` the one that is called, `units` the most base units that may be moved.
+ * What a wallet may do in one operation, derived from the plan and not from the calls. `token` is the token it spends,
+ * `contract` the called contract, `units` the most base units that may move.
  */
 export type Allowance = { wallet: string; token: string; contract: string; units: bigint } & (
   | { kind: 'deposit' }
-  /** `everything`: the amount is whatever the market holds for the wallet. */
+  /** `everything`: the amount is the wallet's whole position. */
   | { kind: 'withdraw'; everything: boolean }
-  /** `finality`: the threshold that the plan's speed stands for. `limits` hold whatever the plan says. */
+  /** `finality`: the threshold of the plan's speed. `limits` apply to any plan. */
   | {
       kind: 'bridge'
       destinationDomain: number
@@ -19,12 +19,12 @@ export type Allowance = { wallet: string; token: string; contract: string; units
       finality: number
       limits: PriceLimits
     }
-  /** Both tokens are dollars of the same decimals. `poolFee`: tier of the one pool that is traded in, in millionths. */
+  /** Both tokens are dollar tokens with equal decimals. `poolFee`: fee tier of the one allowed pool, in millionths. */
   | { kind: 'swap'; tokenOut: string; minimumUnits: bigint; poolFee: number; limits: PriceLimits }
 )
 type AllowanceOf<Kind> = Extract<Allowance, { kind: Kind }>
 
-/** The whole vocabulary of the signer. A call that is not in it is refused. */
+/** All functions that the signer may call. Other calls are rejected. */
 const vocabulary = new Interface([
   'function approve(address spender, uint256 amount)',
   // Aave v3
@@ -46,10 +46,10 @@ const vocabulary = new Interface([
 ])
 
 /**
- * Decodes each call again and compares it with the plan: known contract, known function, nothing but its
- * parameters, money for the wallet itself, and all movements together within the plan.
+ * Decodes each call and compares it with the plan: known contract, known function, no extra data, money only for the
+ * wallet itself, and all amounts together within the plan.
  *
- * @throws {ServiceError} INTERNAL that says what is required of the first call that is refused.
+ * @throws {ServiceError} INTERNAL with the rule that the first rejected call violates.
  */
 export function assertAllowed(calls: Call[], allowance: Allowance): void {
   let moved = 0n
@@ -58,7 +58,7 @@ export function assertAllowed(calls: Call[], allowance: Allowance): void {
   if (moved > allowance.units) throw refusal('the calls together must move no more than the plan.')
 }
 
-/** Base units that the call moves. Throws when it is not in the plan. */
+/** Base units that the call moves. Throws when the plan does not allow it. */
 function allowedMovement({ to, data }: Call, allowance: Allowance): bigint {
   const { signature, args } = decode(data)
   if (signature === 'approve(address,uint256)') {
@@ -101,7 +101,7 @@ function deposited(signature: string, args: unknown[], { wallet, token, units }:
 
 function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'withdraw'>) {
   const { wallet, token, units, everything } = allowance
-  /** All of it counts as what the plan expects; the market pays out what there is. */
+  /** A full withdrawal counts as the amount of the plan. The market pays out the actual position. */
   const amount = (value: unknown) =>
     everything && isPositive(value) ? units : within(value, units)
   switch (signature) {
@@ -130,10 +130,10 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
   if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
   const { wallet, token, units, destinationDomain, maxFeeUnits, finality, limits } = allowance
   if (args[1] !== BigInt(destinationDomain))
-    throw refusal('the burn must lead to the chain of the plan.')
+    throw refusal('the burn must go to the destination chain of the plan.')
   same(args[2], zeroPadValue(wallet, 32), 'the burned money must arrive in the wallet')
   same(args[3], token, 'the burned token must be that of the plan')
-  same(args[4], zeroPadValue('0x', 32), 'anybody must be allowed to mint')
+  same(args[4], zeroPadValue('0x', 32), 'any caller must be allowed to mint')
   if (typeof args[5] !== 'bigint' || args[5] > maxFeeUnits) {
     throw refusal('the fee must be within the plan.')
   }
@@ -141,7 +141,7 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
   const burnedUnits = within(args[0], units)
   if (args[5] > mostFee(burnedUnits, limits)) {
     const percent = Number(limits.bridgeFeeBps) / 100
-    throw refusal(`the bridge must keep no more than ${percent} % of the amount.`)
+    throw refusal(`the bridge must keep at most ${percent} % of the amount.`)
   }
   return burnedUnits
 }
@@ -153,38 +153,38 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   same(tokenIn, token, 'the swapped token must be that of the plan')
   same(out, tokenOut, 'the token received must be that of the plan')
   same(recipient, wallet, 'the money must go to the wallet')
-  if (fee !== BigInt(poolFee)) throw refusal('the pool must be the one that is listed.')
+  if (fee !== BigInt(poolFee)) throw refusal('the pool must be the listed one.')
   if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
-    throw refusal('the swap must bring at least what the plan says.')
+    throw refusal('the swap must return at least the minimum of the plan.')
   }
-  // It would end the swap with a part of the money unswapped.
+  // A price limit could end the swap with part of the money unswapped.
   if (priceLimit !== 0n) throw refusal('the swap must have no price limit.')
   const swappedUnits = within(unitsIn, units)
   if (minimum < leastBrought(swappedUnits, limits)) {
     const percent = 100 - Number(limits.swapLossBps) / 100
-    throw refusal(`the swap must bring at least ${percent} % of what it spends.`)
+    throw refusal(`the swap must return at least ${percent} % of its input.`)
   }
   return swappedUnits
 }
 
-/** A function of the vocabulary: its arguments, or the fields of its only one, have a word each. */
-type Known = { signature: string; isTuple: boolean; types: string[] }
+/** A function of the vocabulary. Each argument, or each field of its only tuple argument, is one word long. */
+type AllowedFunction = { signature: string; isTuple: boolean; types: string[] }
 
 const WORD = 64
 const SELECTOR = '0x'.length + 8
 
-const functions = new Map<string, Known>()
+const functions = new Map<string, AllowedFunction>()
 vocabulary.forEachFunction((fragment) => {
   const [first] = fragment.inputs
   const fields = first?.components
   const types = (fields ?? fragment.inputs).map(({ type }) => type)
   if (!types.every((type) => /^(address|bytes32|uint\d+)$/.test(type))) {
-    throw new Error(`${fragment.name} has an argument of no fixed length.`)
+    throw new Error(`${fragment.name} has an argument of variable length.`)
   }
   functions.set(fragment.selector, { signature: fragment.format(), isTuple: !!fields, types })
 })
 
-/** Signature and arguments; an empty one for a function outside the vocabulary. Addresses are in lower case. */
+/** Signature and arguments. The signature is empty for a function outside the vocabulary. Addresses are in lower case. */
 function decode(data: string): { signature: string; args: unknown[] } {
   const hex = data.toLowerCase()
   if (!/^0x[0-9a-f]*$/.test(hex)) throw refusal('the call must be decodable.')
@@ -192,7 +192,7 @@ function decode(data: string): { signature: string; args: unknown[] } {
   if (!called) return { signature: '', args: [] }
   const { signature, isTuple, types } = called
   if (hex.length !== SELECTOR + types.length * WORD) {
-    throw refusal('the call must carry its parameters and nothing else.')
+    throw refusal('the call must contain its parameters and nothing else.')
   }
   const args = types.map((type, i) => {
     const at = SELECTOR + i * WORD
@@ -201,7 +201,7 @@ function decode(data: string): { signature: string; args: unknown[] } {
   return { signature, args: isTuple ? [args] : args }
 }
 
-/** What a word says as a value of its type, which none of its bits goes beyond. */
+/** The value of a word. Rejects words with bits outside the range of their type. */
 function readWord(type: string, word: string): string | bigint {
   if (type === 'bytes32') return `0x${word}`
   const value = BigInt(`0x${word}`)
@@ -225,7 +225,7 @@ function within(actual: unknown, units: bigint): bigint {
 const unknown = (signature: string) =>
   refusal(`the function must be an allowed one, not ${signature || 'an unknown one'}.`)
 
-/** INTERNAL that says what is required of whatever is signed. `rule` ends the sentence. */
+/** INTERNAL with the violated rule. `rule` ends the sentence. */
 export function refusal(rule: string): ServiceError {
-  return new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+  return new ServiceError('INTERNAL', `Signing rejected: ${rule}`)
 }

@@ -1,7 +1,7 @@
 import { Aes256Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from '@hpke/core'
 import { sealTo } from './hpke.js'
 
-/** What makes and reads the keys that secrets are sealed to: their algorithms are those of `sealTo`. */
+/** Creates and imports keys that secrets are sealed to. Its algorithms match those of `sealTo`. */
 export const suite = new CipherSuite({
   kem: new DhkemP256HkdfSha256(),
   kdf: new HkdfSha256(),
@@ -10,10 +10,10 @@ export const suite = new CipherSuite({
 
 export type Kek = { id: string; publicKey: Uint8Array }
 
-/** What a sealed key is bound to. A secret moved to another row does not open. */
+/** The context that a sealed key is bound to. A secret that is moved to another row does not open. */
 export type SealContext = {
   purpose: 'wallet' | 'lane' | 'treasury'
-  /** The row it belongs to: wallet id, `<chain id>/<address>` of a lane, address of the treasury. */
+  /** Owner of the row: wallet id, `<chain id>/<address>` of a sender, or address of the treasury. */
   owner: string
   accountId: string
   address: string
@@ -25,6 +25,6 @@ export function associatedData(context: SealContext): Buffer {
   return Buffer.from(['v1', owner, accountId, address, kekId, purpose].join('|'), 'utf8')
 }
 
-/** Seals a private key to the public half of a KEK: encapsulated key (65 bytes), then ciphertext. */
+/** Seals a private key to a KEK: encapsulated key (65 bytes), ciphertext, tag. */
 export const seal = (kek: Kek, privateKey: Uint8Array, context: SealContext): Buffer =>
   sealTo(kek.publicKey, privateKey, associatedData(context))

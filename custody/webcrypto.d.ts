@@ -1,7 +1,7 @@
 import type { webcrypto } from 'node:crypto'
 
 declare global {
-  /** Types that @hpke/core speaks of. Without the DOM library nothing else declares them. */
+  /** Global types that @hpke/core refers to. Without the DOM library they are not declared elsewhere. */
   type CryptoKey = webcrypto.CryptoKey
   type CryptoKeyPair = webcrypto.CryptoKeyPair
   type JsonWebKey = webcrypto.JsonWebKey

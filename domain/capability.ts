@@ -1,9 +1,11 @@
 /**
- * What the service can do on a chain, each part of which may be broken by itself. `node`: to read it at all;
- * `chain`: to sign for it. `market:` and `lending:` go on with the address of a market, out of which or into which
- * money goes; `bridge:` with the name of the chain that a way leads to. `signing` is what an
- * operator has paused: what is planned waits. `endpoint` is one of several, `gas` is what
- * lanes have: they disable nothing, for the others serve, and what cannot be paid waits.
+ * A capability of the service on a chain. Each can fail separately.
+ * - `node`: reading the chain. `chain`: signing for it.
+ * - `market:` and `lending:`, with the address of a market: withdrawals from it and deposits into it.
+ * - `bridge:`, with the name of the destination chain.
+ * - `signing`: paused by an operator. Planned intents wait.
+ * - `endpoint`, one of several RPC endpoints, and `gas`, the balance of a sender. A failure disables nothing: the
+ *   other endpoints serve, and operations wait for gas.
  */
 export type Capability =
   | 'endpoint'
@@ -19,7 +21,7 @@ export type Capability =
   | `market:${string}`
   | `lending:${string}`
 
-/** What a check of a chain has found. A failed one disables its capability; `detail` is a clause. */
+/** Result of a check of a chain. A failed check disables its capability. `detail` is a clause. */
 export type Finding = {
   chain: string
   check: string
@@ -28,7 +30,7 @@ export type Finding = {
   detail: string
 }
 
-/** A capability and those that it rests on, the broadest one last. */
+/** The capability and its requirements, the broadest last. */
 function restsOn(capability: Capability): Capability[] {
   const [kind, place] = capability.split(':')
   if (capability === 'node' || capability === 'endpoint') return [capability]
@@ -38,7 +40,7 @@ function restsOn(capability: Capability): Capability[] {
   return [capability, 'chain', 'node']
 }
 
-/** Why a capability is disabled: a clause that a sentence can end with. Undefined when it is not. */
+/** Why a capability is disabled, as a clause that ends a sentence. Undefined when it is enabled. */
 export function whyNot(findings: readonly Finding[], capability: Capability): string | undefined {
   const reasons = restsOn(capability)
   const failed = findings.filter(({ outcome }) => outcome === 'failed')
@@ -47,7 +49,7 @@ export function whyNot(findings: readonly Finding[], capability: Capability): st
     .findLast((detail) => detail !== undefined)
 }
 
-/** True when a capability was checked, and nothing of it or of what it rests on is in doubt. */
+/** True when the capability was checked, and neither it nor a requirement has a finding other than `ok`. */
 export function isProven(findings: readonly Finding[], capability: Capability): boolean {
   const reasons = restsOn(capability)
   const of = findings.filter((finding) => reasons.includes(finding.capability))
@@ -55,7 +57,7 @@ export function isProven(findings: readonly Finding[], capability: Capability): 
   return isChecked && of.every(({ outcome }) => outcome === 'ok')
 }
 
-/** The capabilities that are disabled by themselves, and not because one that they rest on is, with the reason. */
+/** Capabilities that are disabled by their own findings, not through a requirement, with the reason. */
 export function disabledIn(
   findings: readonly Finding[],
 ): { capability: Capability; reason: string }[] {
@@ -68,7 +70,7 @@ export function disabledIn(
     .map((capability) => ({ capability, reason: whyNot(findings, capability) ?? '' }))
 }
 
-/** What goes on working without a capability is not told: only what does not, for a person to read. */
+/** What stops working without a capability, for operators. */
 export function describeCapability(capability: Capability): string {
   const [kind = '', place = ''] = capability.split(':')
   const described: Record<string, string> = {

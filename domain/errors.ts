@@ -5,39 +5,39 @@ import {
   type UnavailableReason,
 } from './reasons.js'
 
-/** Of failed intents. */
+/** Hint for failures of intents. */
 const RETRY = 'Retry the intent with `POST /v1/intents/:intentId/retry`.'
 
-/** Every code the service can answer or record: its HTTP status, what happened, and what to do next. */
+/** Every error code that the service returns or records: HTTP status, meaning, and the next action. */
 export const errorCatalog = {
   INVALID_REQUEST: {
     status: 400,
     meaning:
-      'The request cannot be done as it was sent. `details.issues` names what is wrong; `details.reason`, where there is one, names the special case.',
-    hint: 'Correct the request as `message` and `details` say.',
+      'The request is invalid. `details.issues` lists the problems. `details.reason`, where present, names the special case.',
+    hint: 'Correct the request as `message` and `details` describe.',
   },
   INSUFFICIENT_FUNDS: {
     status: 400,
     meaning:
-      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, in `funds` what lies where, in `held` what other intents of the wallet hold, and in `onItsWay` test money that has not arrived yet.',
-    hint: 'Send money to the wallet, or ask for less.',
+      'The wallet has too little money where the intent needs it. `details` contains `required` and `available`, the `funds` by chain, the amounts `held` by other intents of the wallet, and test money that is `onItsWay`.',
+    hint: 'Send money to the wallet, or request a smaller amount.',
   },
   UNAUTHORIZED: {
     status: 401,
     meaning:
-      'The API key is missing, malformed, unknown, revoked or expired; in the dashboard, nobody is signed in, or the password is wrong.',
+      'The API key is missing, malformed, unknown, revoked or expired. In the dashboard: the user is not signed in, or the password is wrong.',
     hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.',
   },
   INSUFFICIENT_CREDITS: {
     status: 402,
-    meaning: 'The call costs more credits than the account has left.',
+    meaning: 'The call costs more credits than the account has.',
     hint: 'Wait for the next month, or buy credits.',
   },
   FORBIDDEN: {
     status: 403,
     meaning:
-      'The API key is valid, but lacks the scope that the call needs, or the account or the wallet is suspended or frozen.',
-    hint: 'Use a key with the scope that the call needs. What is suspended or frozen only the operator of this service releases.',
+      'The API key is valid but does not have the scope of the call, or the account is suspended, or the account or wallet is frozen.',
+    hint: 'Use a key with the required scope. Only the operator of this service can lift a suspension or a freeze.',
   },
   WALLET_LIMIT_EXCEEDED: {
     status: 403,
@@ -71,8 +71,8 @@ export const errorCatalog = {
   },
   NOT_FOUND: {
     status: 404,
-    meaning: 'There is no endpoint at this path; in the dashboard also nothing with this id.',
-    hint: 'See the list of endpoints at `/docs`.',
+    meaning: 'This path has no endpoint. In the dashboard, also: this id does not exist.',
+    hint: 'See the list of endpoints at `/docs/api`.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -82,23 +82,23 @@ export const errorCatalog = {
   RATE_LIMITED: {
     status: 429,
     meaning:
-      'The account has sent more requests in this minute than its plan allows, asked for more test money in a day than the deployment gives, or has as many streams or intents open as it may. `details` has the `limit` and its `window`.',
+      'The account has sent more requests in this minute than its plan allows, requested more test money in a day than the deployment provides, or has too many open streams or intents. `details` contains the `limit` and its `window`.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   INTERNAL: {
     status: 500,
-    meaning: 'Something went wrong in the service.',
+    meaning: 'The service has an internal fault.',
     hint: 'Report `details.requestId`.',
   },
   UNAVAILABLE: {
     status: 503,
     meaning:
-      'A part of the service, or every chain that was asked, does not answer now; or the account sends so much at once that this request waited too long for its others.',
+      'A part of the service or all chains of the request are not responding, or the request waited too long behind other requests of the account.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   BRIDGE_FAILED: {
     status: 500,
-    meaning: 'The bridge refused the money, or the transaction that sends it there failed.',
+    meaning: 'The bridge rejected the transfer, or the transaction of the burn failed.',
     hint: RETRY,
   },
   BRIDGE_TIMEOUT: {
@@ -108,23 +108,23 @@ export const errorCatalog = {
   },
   SWAP_FAILED: {
     status: 500,
-    meaning: 'The swap failed, or would have brought less than the minimum of the plan.',
+    meaning: 'The swap failed, or would have returned less than the minimum of the plan.',
     hint: RETRY,
   },
   WITHDRAW_FAILED: {
     status: 500,
-    meaning: 'The market refused to pay the money out.',
+    meaning: 'The market rejected the withdrawal.',
     hint: RETRY,
   },
   DEPOSIT_FAILED: {
     status: 500,
-    meaning: 'The market refused the deposit.',
+    meaning: 'The market rejected the deposit.',
     hint: RETRY,
   },
   FUNDING_FAILED: {
     status: 500,
     meaning: 'The test money of `POST /v1/demo/fund` could not be sent.',
-    hint: 'Ask for it again.',
+    hint: 'Request it again.',
   },
   NETWORK_ERROR: {
     status: 503,
@@ -133,39 +133,39 @@ export const errorCatalog = {
   },
   RPC_ERROR: {
     status: 503,
-    meaning: 'For a day the node of the chain did not answer, or answered with errors.',
+    meaning: 'For a day the nodes of the chain did not respond, or responded with errors.',
     hint: RETRY,
   },
   CANCELLED: {
     status: 400,
-    meaning: 'The intent was cancelled before anything of it was signed.',
+    meaning: 'The intent was cancelled before it had a signature.',
     hint: 'Create a new intent.',
   },
   MISCONFIGURED: {
     status: 500,
-    meaning: 'A process of the service did not start because its settings are wrong.',
-    hint: 'Correct the settings that its message names, and start it again.',
+    meaning: 'A process of the service did not start because its settings are invalid.',
+    hint: 'Correct the settings that the message names, and restart it.',
   },
 } as const
 
 export type ErrorCode = keyof typeof errorCatalog
 export type ErrorDetails = Record<string, unknown>
 
-/** What is wrong with one part of a request. `path`: field or header; empty for the request as a whole. */
+/** A problem in one part of a request. `path`: field or header, empty for the request as a whole. */
 export type Issue = { path: string; message: string }
 
 type Options = { cause?: unknown }
 type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
 
 /**
- * The one error class of the service. The code decides the HTTP status (`errorCatalog`); the message
- * says what to do next; `details` may be shown to the caller; `cause` stays inside.
+ * The one error class of the service. The code decides the HTTP status (`errorCatalog`). The message ends with the
+ * next action. `details` may be shown to the caller, `cause` never.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
-  /** A reason that callers see is one of the catalog. */
+  /** Reasons that callers see are in the catalog. */
   constructor(
     code: 'INVALID_REQUEST',
     message: string,
@@ -199,10 +199,10 @@ export class ServiceError extends Error {
 }
 
 /**
- * INVALID_REQUEST because of one part of the request.
+ * INVALID_REQUEST for one part of the request.
  *
- * @param path - Field or header; empty for the request as a whole.
- * @param message - A sentence that stands by itself: what is required, or what to do.
+ * @param path - Field or header, empty for the request as a whole.
+ * @param message - A complete sentence: the requirement, or the action.
  */
 export function invalidRequest(
   path: string,
@@ -218,9 +218,9 @@ export function invalidRequest(
 }
 
 /**
- * UNAVAILABLE because a probe has found a part of the deployment broken.
+ * UNAVAILABLE because a health check found a part of the deployment broken.
  *
- * @param what - What cannot be done: `Nothing can be bridged from base-sepolia`.
+ * @param what - The impossible operation: `Nothing can be bridged from base-sepolia`.
  * @param why - A clause.
  */
 export function capabilityDisabled(what: string, why: string): ServiceError {
@@ -228,7 +228,7 @@ export function capabilityDisabled(what: string, why: string): ServiceError {
   return new ServiceError('UNAVAILABLE', `${what} now: ${why}.`, details)
 }
 
-/** INVALID_REQUEST because of several parts of the request; the message tells the first few. */
+/** INVALID_REQUEST for several parts of the request. The message names the first few. */
 export function invalidFields(issues: Issue[]): ServiceError {
   const sentences = issues.slice(0, MAX_SENTENCES).map(({ message }) => message)
   const more = issues.length - sentences.length
@@ -236,5 +236,5 @@ export function invalidFields(issues: Issue[]): ServiceError {
   return new ServiceError('INVALID_REQUEST', sentences.join(' '), { issues })
 }
 
-/** More is not read, and a body may hold thousands of unknown fields. */
+/** Bounds the message: a body may contain thousands of unknown fields. */
 const MAX_SENTENCES = 5

@@ -1,13 +1,13 @@
 import { toPublicType, type IntentEvent } from './events.js'
 import { assetText } from './money.js'
 
-/** The id by which callers know an event. Opaque to them. */
+/** The public id of an event, opaque to callers. */
 export const toEventId = (id: bigint): string => `evt_${id}`
 
-/** @param id - As `toEventId` gave it. */
+/** @param id - Result of `toEventId`. */
 export const fromEventId = (id: string): bigint => BigInt(id.slice('evt_'.length))
 
-/** An event as all who are told it see it, on whatever way: lists, streams and webhooks. */
+/** The public form of an event in lists, streams and webhooks. */
 export function eventBody(event: IntentEvent) {
   const { id, type, intentId, walletId, at } = event
   return {

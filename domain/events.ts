@@ -3,20 +3,19 @@ import type { Action, Delay, IntentError, IntentStatus } from './intent.js'
 import type { OperationKind } from './operation.js'
 
 /**
- * Something that has happened to an intent, or in an account beside its intents. `id` names it for ever. What is
- * read later than another one may have the lower id: of two transactions that ran at the same time either may come
- * first.
+ * An event of an intent, or of an account outside its intents. `id` is permanent. A later event may have the lower id,
+ * because concurrent transactions commit in any order.
  */
 export type IntentEvent = {
   id: bigint
-  /** Null of what no wallet is concerned by, and of what no intent is left of. */
+  /** Null when no wallet is concerned, or when the intent is deleted. */
   walletId: string | null
   at: Date
 } & ((Happening & { intentId: string }) | (AccountHappening & { intentId: null }))
 
 /**
- * What happened, with what a reader needs to tell it. `status` is the intent's from then on, `step` the
- * sequence of a step, `chain` its canonical name, `units` decimal text of base units.
+ * What happened, with the data that readers need. `status` is the new status of the intent, `step` the sequence of a
+ * step, `chain` its canonical name, `units` decimal text of base units.
  */
 export type Happening =
   | {
@@ -25,22 +24,22 @@ export type Happening =
     }
   | { type: 'planned'; data: { status: IntentStatus; steps: number } }
   | { type: 'executing' | 'completed'; data: { status: IntentStatus } }
-  /** What was told of its end does not hold any more: a reorg turned it round. Another end is told later. */
+  /** A reorg invalidated the reported end. Another end is reported later. */
   | { type: 'reopened'; data: { status: IntentStatus } }
   | { type: 'failed' | 'cancelled'; data: { status: IntentStatus; error: IntentError } }
   | { type: 'delayed'; data: { status: IntentStatus; delay: Delay } }
   | { type: 'delay_over'; data: { status: IntentStatus } }
-  /** Burned money came out after the intent had failed for its sake: `error.recovery` tells where. */
+  /** Burned money arrived after the intent had failed. `error.recovery` states where. */
   | { type: 'recovered'; data: { status: IntentStatus; error: IntentError } }
   | { type: 'step_started'; data: StepFacts }
-  /** A part of the step is confirmed, and not the last one: the burn of a bridge. */
+  /** An operation of the step is confirmed, but not its last one: the burn of a bridge. */
   | { type: 'step_progressed' | 'step_completed'; data: StepFacts & { txHash: string } }
-  /** `code` of what ended unsigned; a call that failed on chain has a `txHash` and the code of its kind. */
+  /** `code` for a step that ended unsigned. A call that failed on chain has a `txHash` and the code of its kind. */
   | { type: 'step_failed'; data: StepFacts & { code?: string; txHash?: string } }
-  /** A reorg took back what was told of this operation last. It is sent again by itself. */
+  /** A reorg invalidated the last reported state of this operation. The service resends it. */
   | { type: 'step_reverted'; data: StepFacts & { txHash: string } }
 
-/** What happened beside intents. */
+/** What happened outside intents. */
 export type AccountHappening =
   | { type: 'wallet.created'; data: { userId: string; address: string } }
   /** Test money has arrived. */
@@ -48,7 +47,7 @@ export type AccountHappening =
       type: 'wallet.funded'
       data: { fundingId: string; chain: string; asset: string; units: string; txHash?: string }
     }
-  /** Less than a tenth of a month's credits is left, or nothing: each told once until new ones come. */
+  /** Less than a tenth of the monthly credits is left, or none. Each is emitted once until new credits arrive. */
   | { type: 'credits.low' | 'credits.exhausted'; data: { balance: number; monthlyCredits: number } }
   | { type: 'webhook.test'; data: { webhookId: string } }
   | { type: 'webhook.disabled'; data: { webhookId: string; reason: string } }
@@ -59,12 +58,12 @@ type IntentEventType = Happening['type']
 type AccountEventType = AccountHappening['type']
 export type EventType = IntentEventType | AccountEventType
 
-/** The name by which callers know a type. */
+/** The public name of an event type. */
 export const toPublicType = (type: EventType): PublicEventType =>
   isOfAccount(type) ? type : `intent.${type}`
 export type PublicEventType = `intent.${IntentEventType}` | AccountEventType
 
-/** The type of a name that callers know. */
+/** The event type of a public name. */
 export const fromPublicType = (name: PublicEventType): EventType =>
   name.startsWith('intent.') ? (name.slice('intent.'.length) as EventType) : (name as EventType)
 
@@ -75,7 +74,7 @@ const accountEventTypes = [
 const isOfAccount = (type: EventType): type is AccountEventType =>
   accountEventTypes.some((one) => one === type)
 
-/** Every type: those of intents in the order in which an intent meets them, then those beside intents. */
+/** All event types: of intents in the order of their life, then of accounts. */
 export const eventTypes = [
   ...(['created', 'planned', 'executing'] as const),
   ...(['step_started', 'step_progressed', 'step_completed', 'step_failed'] as const),
@@ -85,9 +84,8 @@ export const eventTypes = [
 ] as const satisfies readonly EventType[]
 
 /**
- * True when nothing more is to be expected of an intent after this event, false when there is, undefined when
- * the event leaves it as it was. Who failed with BRIDGE_TIMEOUT waits for its recovery; an end that a reorg
- * turned round is none.
+ * True when the event ends its intent, false when more events will follow, undefined when it changes neither. An intent
+ * that failed with BRIDGE_TIMEOUT waits for its recovery. A `reopened` event revokes the end.
  */
 export function settles(event: Happening | AccountHappening): boolean | undefined {
   switch (event.type) {
@@ -104,14 +102,14 @@ export function settles(event: Happening | AccountHappening): boolean | undefine
   }
 }
 
-/** The types by which `settles` decides. */
+/** The event types on which `settles` decides. */
 export const settlingTypes = [
   ...(['completed', 'cancelled', 'recovered', 'failed', 'reopened'] as const),
 ] as const satisfies readonly EventType[]
 
-/** True when nothing more is to be expected of an intent in this state, as `settles` says it of its events. */
+/** True when an intent in this state will have no more events, consistent with `settles`. */
 export const isSettled = (status: IntentStatus, error: IntentError | null): boolean =>
   isTerminal(status) && !(error && isAwaited(error))
 
-/** Its money is in the bridge and will come out. */
+/** True while money of the intent is in the bridge and will arrive. */
 const isAwaited = ({ code, recovery }: IntentError) => code === 'BRIDGE_TIMEOUT' && !recovery

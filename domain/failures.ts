@@ -1,11 +1,11 @@
 import { errorCatalog, type ErrorCode } from './errors.js'
 
-/** `meaning` and `hint` where they differ from those of the same code as the answer to a call. */
+/** `meaning` and `hint` where they differ from the error catalog. */
 type FailureFacts = { money: string; meaning?: string; hint?: string }
 
-const UNTOUCHED = 'Where it was before. Nothing was sent.'
+const UNTOUCHED = 'Where it was. Nothing was sent.'
 
-/** Every `error.code` of a failed intent, with where its money is. `error.funds` has it in figures. */
+/** Every `error.code` of a failed intent, with the place of its money. `error.funds` has the amounts. */
 export const failureCatalog = {
   BRIDGE_FAILED: { money: 'In the wallet on the source chain.' },
   BRIDGE_TIMEOUT: {
@@ -15,24 +15,28 @@ export const failureCatalog = {
   SWAP_FAILED: { money: 'In the wallet, not swapped.' },
   WITHDRAW_FAILED: { money: 'Still in the market, apart from what earlier steps withdrew.' },
   DEPOSIT_FAILED: { money: 'In the wallet on the chain of the deposit.' },
-  NETWORK_ERROR: { money: 'Where the failed step found it. Nothing of that step was sent.' },
-  RPC_ERROR: { money: 'Where the failed step found it. Nothing of that step was sent.' },
+  NETWORK_ERROR: {
+    money: 'Where it was before the failed step. No transaction of that step was sent.',
+  },
+  RPC_ERROR: {
+    money: 'Where it was before the failed step. No transaction of that step was sent.',
+  },
   INTERNAL: {
-    meaning: 'A step could not be done because of a fault in the service.',
-    money: 'Where the failed step found it. Nothing of that step was sent.',
+    meaning: 'A step failed because of a fault in the service.',
+    money: 'Where it was before the failed step. No transaction of that step was sent.',
     hint: `${errorCatalog.RPC_ERROR.hint} If it fails again, report the id of the intent.`,
   },
   CANCELLED: { money: UNTOUCHED },
   INSUFFICIENT_FUNDS: {
     meaning:
-      'The chains did not answer when the intent was created. Planned later, it turned out that the wallet lacks the funds.',
+      'The chains did not respond when the intent was created. When it was planned later, the wallet had too little money.',
     money: UNTOUCHED,
   },
   INVALID_REQUEST: {
     meaning:
-      'The chains did not answer when the intent was created. Planned later, it turned out that it cannot be done; `error.message` says why.',
+      'The chains did not respond when the intent was created. When it was planned later, it was impossible. `error.message` states why.',
     money: UNTOUCHED,
-    hint: 'Create an intent that avoids what `error.message` names.',
+    hint: 'Create an intent that avoids the problem in `error.message`.',
   },
 } as const satisfies Partial<Record<ErrorCode, FailureFacts>>
 
@@ -40,11 +44,11 @@ export const failureCatalog = {
 export type FailureCode = keyof typeof failureCatalog
 export const intentFailureCodes = Object.keys(failureCatalog) as [FailureCode, ...FailureCode[]]
 
-/** The published code of a failure; what is none is a fault in the service. */
+/** The published code of a failure. Other codes are a fault in the service. */
 export const toFailureCode = (code: string): FailureCode =>
   intentFailureCodes.find((known) => known === code) ?? 'INTERNAL'
 
-/** What happened, where the money is and what to do, of an intent that failed. */
+/** Meaning, place of the money, and next action for a failed intent. */
 export function explainFailure(code: FailureCode): Required<FailureFacts> {
   const { meaning, hint } = errorCatalog[code]
   return { meaning, hint, ...failureCatalog[code] }

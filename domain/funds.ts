@@ -1,26 +1,24 @@
 import { feederOf, spendingChain, type ExecutionPlan, type Funds, type Step } from './intent.js'
 import { completionOf, type Effect } from './results.js'
 import { assetText } from './money.js'
-
 /**
- * Where the money of an intent is when one of its steps did not happen: what other steps have brought, also
- * later ones if a reorg undid an earlier one, is in the wallet, what the step was to spend is where it was. Amounts are those of the chains' logs as far as
- * there are any, else the plan's.
+ * Where the money of an intent is when one of its steps failed. The output of other steps is in the wallet, including
+ * later steps when a reorg undid an earlier one. The input of the failed step is where it was. Amounts come from the
+ * chains' logs, or from the plan where no log exists.
  */
 export function locateFunds(plan: ExecutionPlan, failed: Step, effects: Effect[]): Funds[] {
   const { sequence: at } = failed
   const spending = plan.steps.filter((step) => step.sequence === at || completionOf(step, effects))
   const spent = spending.flatMap((step) => feederOf(plan, step)?.sequence ?? [])
-  const brought = plan.steps
+  const delivered = plan.steps
     .filter(({ sequence }) => sequence !== at && !spent.includes(sequence))
-    .flatMap((step) => broughtBy(step, effects))
-  return [...brought, unspent(plan, failed, effects)]
+    .flatMap((step) => outputOf(step, effects))
+  return [...delivered, unspent(plan, failed, effects)]
 }
 
 /**
- * Where the money of an intent is at this moment, whatever its state: what its steps have brought and no other one has
- * spent, and what those that are still to come find where it was. Amounts are those of the chains' logs as far as
- * there are any, else the plan's.
+ * Where the money of an intent is now, in any state: the unspent output of its steps, and the input of its pending
+ * steps. Amounts come from the chains' logs, or from the plan where no log exists.
  */
 export function currentFunds(plan: ExecutionPlan, effects: Effect[]): Funds[] {
   const hasLeft = (step: Step) => completionOf(step, effects) ?? isBurned(step, effects)
@@ -35,16 +33,16 @@ export function currentFunds(plan: ExecutionPlan, effects: Effect[]): Funds[] {
   })
 }
 
-/** What a step has brought, and where to: a deposit into its market. */
+/** The output of a step and its place. A deposit's is in its market. */
 function resultOf(step: Step, effects: Effect[]): Funds[] {
   const units = completionOf(step, effects)?.units
-  if (step.type !== 'deposit' || units === undefined) return broughtBy(step, effects)
+  if (step.type !== 'deposit' || units === undefined) return outputOf(step, effects)
   const { chain, asset, protocol } = step
   return [{ chain, asset, amount: assetText(units), protocol }]
 }
 
-/** What a step that is over has put into the wallet; a deposit puts nothing there. */
-function broughtBy(step: Step, effects: Effect[]): Funds[] {
+/** The output of a completed step in the wallet. A deposit has none there. */
+function outputOf(step: Step, effects: Effect[]): Funds[] {
   const units = completionOf(step, effects)?.units
   if (units === undefined || step.type === 'deposit') return []
   const amount = assetText(units)

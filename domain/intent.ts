@@ -6,22 +6,22 @@ import type { WaitingCode } from './waiting.js'
 export const actions = ['lend', 'withdraw', 'bridge'] as const
 export type Action = (typeof actions)[number]
 
-/** What the caller wants, checked: amounts in base units, chains by their canonical names. */
+/** A validated request: amounts in base units, chains by their canonical names. */
 export type LendRequest = {
   action: 'lend'
   asset: string
   amountUnits: bigint
   chain?: string
-  /** Present: the plan that is worth most after its costs over so many whole days, not the best rate. */
+  /** Set: choose the market with the highest return after costs over this many days, instead of the best rate. */
   netOverDays?: number
 }
 export type WithdrawRequest = {
   action: 'withdraw'
   asset: string
-  /** `max`: everything that lies in the chain's markets, interest included. */
+  /** `max`: the whole position in the chain's markets, including interest. */
   amountUnits: bigint | 'max'
   chain: string
-  /** Of a retry: what was taken out of a market before and is still another asset. It is swapped first. */
+  /** On a retry: withdrawn money that is still in another asset. It is swapped first. */
   unswapped?: { asset: string; units: bigint }
 }
 export type BridgeRequest = {
@@ -34,21 +34,21 @@ export type BridgeRequest = {
 export type IntentRequest = LendRequest | WithdrawRequest | BridgeRequest
 
 /**
- * What the steps of a plan have in common. `amount` is decimal text in whole tokens of `asset`: what the
- * step spends. After a bridge or a swap it is a forecast; what is spent is what arrived.
+ * The fields that all steps share. `amount` is decimal text in whole tokens of `asset`: what the step spends. After a
+ * bridge or a swap it is a forecast. The step spends what arrived.
  */
 type AnyStep = { sequence: number; asset: string; amount: string; protocol: string }
 
-/** Into or out of a market, which is the contract that is called. */
+/** A deposit or withdrawal. `market` is the contract that is called. */
 export type DepositStep = AnyStep & { type: 'deposit'; chain: string; market: string }
 export type WithdrawStep = AnyStep & {
   type: 'withdraw'
   chain: string
   market: string
-  /** Nothing stays behind: whatever the position is worth when it is executed. */
+  /** Withdraws the whole position at its value at execution. */
   everything?: true
 }
-/** `arrives` is the forecast at the destination, `maxFee` the most that the bridge may keep. */
+/** `arrives` is the forecast at the destination, `maxFee` the highest fee that the bridge may keep. */
 export type BridgeStep = AnyStep & {
   type: 'bridge'
   from: string
@@ -57,7 +57,7 @@ export type BridgeStep = AnyStep & {
   maxFee: string
   arrives: string
 }
-/** `minimum` of `toAsset` for `amount` of `asset`; less in proportion when less arrived. */
+/** `minimum` of `toAsset` for `amount` of `asset`, reduced in proportion when less arrived. */
 export type SwapStep = AnyStep & {
   type: 'swap'
   chain: string
@@ -78,17 +78,17 @@ export const strategies = [
 export type ExecutionPlan = {
   strategy: (typeof strategies)[number]
   targetChain: string
-  /** Of `lend` and `withdraw`: the market that is paid into, or out of first. */
+  /** For `lend` and `withdraw`: the market of the deposit, or of the first withdrawal. */
   targetProtocol?: string
-  /** Of `lend`, in percent. */
+  /** For `lend`, in percent. */
   expectedApy?: number
   steps: Step[]
   estimatedGasUsd: number
   estimatedTime: string
   reasoning: string
-  /** What the caller should know of it before. Absent: nothing. */
+  /** Warnings for the caller. Absent: none. */
   warnings?: PlanWarning[]
-  /** What else could have been done, the best first. Absent: nothing that the planner knows of. */
+  /** Other options, the best first. Absent: the planner knows none. */
   alternatives?: PlanAlternative[]
 }
 
@@ -96,8 +96,8 @@ export const warningCodes = ['NOT_WORTH_IT', 'ASSET_CHANGES', 'MARKET_NEARLY_FUL
 export type PlanWarning = { code: (typeof warningCodes)[number]; message: string }
 
 /**
- * A market that was not chosen. `apy` in percent. `netUsd`: what a year there brings after the way to it, in USD;
- * absent where there is no way. `why` is a sentence.
+ * A market that was not chosen. `apy` in percent. `netUsd`: the return of one year after the cost of moving there, in
+ * USD, absent without a route. `why` is a sentence.
  */
 export type PlanAlternative = {
   chain: string
@@ -108,7 +108,7 @@ export type PlanAlternative = {
   why: string
 }
 
-/** Where a step spends its money. */
+/** The chain on which a step spends money. */
 export const spendingChain = (step: Step) => (step.type === 'bridge' ? step.from : step.chain)
 
 export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
@@ -125,14 +125,14 @@ const rank: Record<IntentStatus, number> = {
 export const isTerminal = (status: IntentStatus) => rank[status] === 3
 
 /**
- * Money and where it lies: in the wallet, or in the market of a protocol. `amount` is decimal text in whole
- * tokens. Between two chains it is in the `bridge`.
+ * An amount of money and its place: the wallet, the market of a protocol, or the `bridge` between two chains. `amount`
+ * is decimal text in whole tokens.
  */
 export type Funds = { chain: string; asset: string; amount: string; protocol?: string }
 
 /**
- * Why an intent failed: a published code, the step, and where the money is. `recovery` is what
- * was done for the money after that: burned money that came out of the bridge too late.
+ * Why an intent failed: a published code, the step, and where the money is. `recovery` reports burned money that arrived
+ * after the failure.
  */
 export type IntentError = {
   code: FailureCode
@@ -142,10 +142,10 @@ export type IntentError = {
   recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
 }
 
-/** Why an intent is late though nothing has failed, since when (ISO 8601), and where the money is. */
+/** Why an intent is late without a failure, since when (ISO 8601), and where the money is. */
 export type Delay = { code: 'BRIDGE_TIMEOUT'; since: string; message: string; funds: Funds[] }
 
-/** How far a running workflow is, as its query `progress` answers. `waitingFor`: why a step takes longer than a minute. */
+/** Progress of a running workflow, the result of its query `progress`. `waitingFor`: why a step takes longer than a minute. */
 export type Progress = {
   status: IntentStatus
   completedSteps: number
@@ -153,12 +153,12 @@ export type Progress = {
   waitingFor?: { code: WaitingCode; since: string }
 }
 
-/** The kind of operation with which a step is over: burned money has to come out again. */
+/** The kind of the operation that completes a step. A bridge step completes with its mint. */
 export const lastKind = ({ type }: Step): OperationKind => (type === 'bridge' ? 'mint' : type)
 
 /**
- * The step whose result a step spends; undefined when it spends what was there before. A withdrawal
- * spends what lies in its market.
+ * The step whose output a step spends. Undefined when it spends money that existed before. A withdrawal spends a
+ * position in its market.
  */
 export function feederOf(plan: ExecutionPlan, step: Step): Step | undefined {
   if (step.type === 'withdraw') return undefined
@@ -166,16 +166,16 @@ export function feederOf(plan: ExecutionPlan, step: Step): Step | undefined {
   return before && before.type !== 'deposit' ? before : undefined
 }
 
-/** Base units that the withdrawals of a plan are expected to bring, after the swaps that follow them. */
+/** Expected base units from the withdrawals of a plan, after the swaps that follow them. */
 export function plannedWithdrawal({ steps }: ExecutionPlan): bigint {
-  const brought = steps.map((step, i) => {
+  const delivered = steps.map((step, i) => {
     if (step.type === 'swap') return step.arrives
     return step.type === 'withdraw' && steps[i + 1]?.type !== 'swap' ? step.amount : undefined
   })
-  return brought.reduce((sum, amount) => sum + (amount ? assetUnits(amount) : 0n), 0n)
+  return delivered.reduce((sum, amount) => sum + (amount ? assetUnits(amount) : 0n), 0n)
 }
 
-/** The later of two states of one intent, so that a reader never sees it run backwards. */
+/** The later of two statuses of one intent, so that a reader never sees it go backwards. */
 export function laterStatus(a: IntentStatus, b: IntentStatus): IntentStatus {
   return rank[b] > rank[a] ? b : a
 }

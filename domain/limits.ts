@@ -1,20 +1,20 @@
 import { divideUp } from './money.js'
 
 /**
- * What money may cost on its way, in basis points. The planner passes over what costs more, and the signer refuses it
- * whatever a plan says.
+ * Limits on the cost of moving money, in basis points. The planner skips options above a limit. The signer rejects them
+ * in any plan.
  */
 export type PriceLimits = {
-  /** The most that a swap of one dollar for another may lose against parity. */
+  /** Highest loss of a swap between two dollar tokens, against parity. */
   swapLossBps: bigint
-  /** The most that a swap's price may be away from its pool's average of the last minutes. */
+  /** Highest deviation of a swap's price from its pool's average of the last minutes. */
   swapDriftBps: bigint
-  /** The most that a bridge may keep of an amount. */
+  /** Highest fee of a bridge. */
   bridgeFeeBps: bigint
 }
 
 /**
- * Circle's fast transfers cost 1 to 14 basis points, and a plan allows a fifth more than it was told.
+ * Circle's fast transfers cost 1 to 14 basis points, and a plan allows a fifth above the reported fee.
  * @see https://developers.circle.com/cctp/technical-guide#fees
  */
 export const defaultLimits: PriceLimits = {
@@ -23,17 +23,17 @@ export const defaultLimits: PriceLimits = {
   bridgeFeeBps: 20n,
 }
 
-/** What the signer keeps to besides: base units of dollars that may be moved in 24 hours. Absent: any number. */
+/** Additional limits of the signer: base units of dollars that may move in 24 hours. Absent: unlimited. */
 export type SigningLimits = PriceLimits & {
-  /** By one wallet. */
+  /** Per wallet. */
   walletDailyUnits?: bigint | undefined
-  /** By all of them and the treasury together. */
+  /** All wallets and the treasury together. */
   dailyUnits?: bigint | undefined
 }
 
 const WHOLE_BPS = 10_000n
 
-/** The fewest base units that a swap between dollars of the same decimals must bring. */
+/** The fewest base units that a swap between dollar tokens with equal decimals must return. */
 export const leastBrought = (units: bigint, { swapLossBps }: PriceLimits): bigint =>
   divideUp(units * (WHOLE_BPS - swapLossBps), WHOLE_BPS)
 
@@ -41,7 +41,7 @@ export const leastBrought = (units: bigint, { swapLossBps }: PriceLimits): bigin
 export const mostFee = (units: bigint, { bridgeFeeBps }: PriceLimits): bigint =>
   divideUp(units * bridgeFeeBps, WHOLE_BPS)
 
-/** True when an amount is further from what was expected than a price may drift, to either side. */
+/** True when an amount deviates from the expected one, in either direction, by more than a price may drift. */
 export function hasDrifted(
   units: bigint,
   expectedUnits: bigint,

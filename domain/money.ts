@@ -1,17 +1,17 @@
 import { invalidRequest, type ServiceError } from './errors.js'
 
-/** A double holds 15 significant decimal digits exactly; from the 16th on its text may lie. */
+/** A double represents 15 significant decimal digits exactly. */
 const EXACT_DIGITS = 15
-/** The most that a token contract can count. */
+/** The largest amount of a token contract. */
 const MAX_UNITS = 2n ** 256n - 1n
 const decimalText = /^(0|[1-9]\d*)(\.\d+)?$/
 const exponentText = /^\d+(\.\d+)?e[+-]?\d+$/i
 
-/** Decimals of every asset of the service: USDC, and the dollars that it is swapped for. */
+/** Decimals of every asset of the service: USDC, and the dollar tokens that it is swapped for. */
 export const ASSET_DECIMALS = 6
 
 /**
- * Converts an amount in whole tokens to base units, digit by digit, so that no float arithmetic touches it.
+ * Converts an amount in whole tokens to base units, digit by digit, without float arithmetic.
  *
  * @param amount - Whole tokens, a JSON number or decimal text, e.g. `12.5`.
  * @param decimals - Decimals of the token, e.g. `6` for USDC.
@@ -30,7 +30,7 @@ export function toUnits(amount: number | string, decimals: number): bigint {
   }
   const units = BigInt(whole + fraction.padEnd(decimals, '0'))
   if (units === 0n) throw invalidAmount('must be above zero')
-  if (units > MAX_UNITS) throw invalidAmount('is more than a token can have')
+  if (units > MAX_UNITS) throw invalidAmount('is above the maximum of a token')
   return units
 }
 
@@ -50,10 +50,10 @@ export const assetUnits = (amount: number | string): bigint => toUnits(amount, A
 export const assetText = (units: bigint): string => fromUnits(units, ASSET_DECIMALS)
 
 /**
- * What gas costs in USD.
+ * Cost of gas in USD.
  *
  * @param wei - Gas units times the price paid per unit, in wei.
- * @param ethPriceE8 - USD per ETH with 8 decimals, as a Chainlink feed answers it.
+ * @param ethPriceE8 - USD per ETH with 8 decimals, as a Chainlink feed returns it.
  * @returns USD, rounded down to a millionth.
  */
 export function gasCostUsd(wei: bigint, ethPriceE8: bigint): number {
@@ -61,7 +61,7 @@ export function gasCostUsd(wei: bigint, ethPriceE8: bigint): number {
 }
 
 /**
- * What an amount is worth in USD.
+ * Value of an amount in USD.
  *
  * @param units - Base units of a token of `decimals` decimals.
  * @param priceE8 - USD per whole token with 8 decimals.
@@ -94,7 +94,7 @@ const atMost = (decimals: number) => `must have at most ${decimals} decimals`
 const asText = `must be sent as text when it has more than ${EXACT_DIGITS} digits`
 const invalidAmount = (rule: string): ServiceError => invalidRequest('amount', `amount ${rule}.`)
 
-/** Why an amount is no plain positive decimal. A JSON number has an exponent below 1e-6 and from 1e21 on. */
+/** Why an amount is not a positive plain decimal. A JSON number has an exponent below 1e-6 and from 1e21. */
 function faultOf(amount: number | string, decimals: number): string {
   const text = String(amount)
   if (/^-\d/.test(text)) return 'must be above zero'

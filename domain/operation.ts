@@ -1,7 +1,7 @@
-/** `bridge` burns on one chain what `mint` brings out on another. */
+/** `bridge` burns on the source chain, `mint` mints on the destination. */
 export type OperationKind = 'bridge' | 'mint' | 'swap' | 'deposit' | 'withdraw' | 'fund'
 
-/** Under which code a step fails whose call the chain refuses. A mint is late, it does not fail. */
+/** Failure code of a step whose call the chain rejects. A mint is late, it does not fail. */
 export const failureCodes = {
   bridge: 'BRIDGE_FAILED',
   mint: 'BRIDGE_TIMEOUT',
@@ -11,22 +11,22 @@ export const failureCodes = {
   fund: 'FUNDING_FAILED',
 } as const satisfies Record<OperationKind, string>
 
-/** Code of a mint that somebody else has done: its log is in a block that was booked already. */
+/** Code of a mint that a foreign transaction executed. Its log is in an indexed block. */
 export const MINTED = 'MINTED'
 
-/** Code of an operation that waits until less was signed in the last 24 hours. */
+/** Code of an operation that waits for the daily limit: the amounts signed in the last 24 hours must fall. */
 export const DAILY_LIMIT = 'DAILY_LIMIT'
 
 /**
- * queued, deferred: nothing is signed. signed: bytes exist and may be executed by anybody.
- * mined, confirmed, final: its log is in a canonical block. rejected, cancelled: never signed, over.
+ * queued, deferred: not signed. signed: a signature exists, which anyone may execute.
+ * mined, confirmed, final: its log is in a canonical block. rejected, cancelled: ended without a signature.
  */
 export type OperationState =
   'queued' | 'deferred' | 'signed' | 'mined' | 'confirmed' | 'final' | 'rejected' | 'cancelled'
 
-/** True when bytes exist that anybody may execute, now or after a reorg. An unsigned operation that is over stays so. */
+/** True when a signature exists or may exist again after a reorg. An operation that ended unsigned stays unsigned. */
 export const isSigned = (state: OperationState): boolean =>
   ['signed', 'mined', 'confirmed', 'final'].includes(state)
 
-/** A contract call of a wallet. Value is always zero: wallets hold no native coin. */
+/** A contract call of a wallet. Its value is always zero: wallets hold no native coin. */
 export type Call = { to: string; data: string }

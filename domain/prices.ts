@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.js'
 
-/** Credits per call. What the API document does not price costs nothing. */
+/** Credits per call. Calls without a price in the API document are free. */
 export const prices = {
   createWallet: 1,
   readWallet: 1,
@@ -23,8 +23,8 @@ export const prices = {
 } as const
 
 /**
- * Codes of failed intents that cost nothing when nothing of them was ever signed: the service has failed, the caller
- * has cancelled, or the call would have been refused, free of charge, had the chains answered at once.
+ * Failure codes of intents that are refunded when nothing was signed: the service failed, the caller cancelled, or the
+ * request would have been rejected free of charge had the chains responded in time.
  */
 const freeCodes: ErrorCode[] = [
   'NETWORK_ERROR',

@@ -1,4 +1,4 @@
-/** What the reader of a reason should know. `retryAfter`: seconds after which the call may succeed. */
+/** `retryAfter`: seconds after which the call may succeed. */
 type ReasonFacts = {
   code: 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
   meaning: string
@@ -6,7 +6,7 @@ type ReasonFacts = {
   retryAfter?: number
 }
 
-/** Every value of `details.reason` that the API answers with: its code, what happened, and what to do. */
+/** Every value of `details.reason` in API errors: its code, meaning, and the next action. */
 export const reasonCatalog = {
   user_id_taken: {
     code: 'INVALID_REQUEST',
@@ -25,14 +25,14 @@ export const reasonCatalog = {
   },
   preview_differs: {
     code: 'INVALID_REQUEST',
-    meaning: 'What is to be done is not what the preview has shown. Nothing was done.',
-    hint: 'Preview the intent again, and create it as it was previewed.',
+    meaning: 'The request differs from its preview. Nothing was done.',
+    hint: 'Preview the intent again, and create it exactly as previewed.',
   },
   event_gone: {
     code: 'INVALID_REQUEST',
     meaning:
-      'The event after which to go on is kept no longer, or never was one of this account. Events after it may be gone too.',
-    hint: 'Read the resources as they are now, then go on without `after` and `Last-Event-ID`.',
+      'The event to resume after has been deleted or never belonged to this account. Later events may be deleted too.',
+    hint: 'Read the current state of your resources, then continue without `after` and `Last-Event-ID`.',
   },
   already_signed: {
     code: 'INVALID_REQUEST',
@@ -51,19 +51,19 @@ export const reasonCatalog = {
   },
   not_final: {
     code: 'INVALID_REQUEST',
-    meaning: 'A reorganisation of the chain could still undo the failure of the intent.',
+    meaning: 'A reorganisation of the chain could still reverse the failure of the intent.',
     hint: 'Retry it again after `details.retryAfter` seconds.',
-    // Finality takes seconds on one chain and minutes on another.
+    // Time to finality ranges from seconds to minutes, depending on the chain.
     retryAfter: 30,
   },
   funds_in_bridge: {
     code: 'INVALID_REQUEST',
     meaning: 'The money of the failed intent is still in the bridge.',
-    hint: 'It arrives by itself. Retry the intent when it has `error.recovery`.',
+    hint: 'It arrives without further action. Retry the intent when it has `error.recovery`.',
   },
   nothing_left: {
     code: 'INVALID_REQUEST',
-    meaning: 'The failed intent has nothing left to do: its money is where it should be.',
+    meaning: 'The failed intent has no work left: its money is where it should be.',
     hint: 'Create a new intent for anything else.',
   },
   no_route: {
@@ -73,54 +73,55 @@ export const reasonCatalog = {
   },
   above_maximum: {
     code: 'INVALID_REQUEST',
-    meaning: 'The amount is more than the bridge moves at once.',
-    hint: 'Ask for at most what `message` names, or split the amount.',
+    meaning: 'The amount exceeds the maximum of one bridge transfer.',
+    hint: 'Request at most the amount in `message`, or split the amount.',
   },
   above_fee_limit: {
     code: 'INVALID_REQUEST',
-    meaning: 'The bridge asks for a higher fee than this deployment pays.',
+    meaning: 'The fee of the bridge is higher than this deployment pays.',
     hint: 'Send the request again later.',
   },
   below_fee: {
     code: 'INVALID_REQUEST',
-    meaning: 'The fee of the bridge would take the whole amount.',
-    hint: 'Ask for more.',
+    meaning: 'The fee of the bridge exceeds the amount.',
+    hint: 'Request a larger amount.',
   },
   no_swap: {
     code: 'INVALID_REQUEST',
-    meaning: 'What the failed withdrawal took out cannot be swapped now.',
+    meaning: 'The asset that the failed withdrawal received cannot be swapped now.',
     hint: 'Retry the intent later. The money is in the wallet.',
   },
   market_busy: {
     code: 'INVALID_REQUEST',
-    meaning: 'Another intent of the wallet is taking money out of the same market.',
-    hint: 'Send the request again when that intent is over, or ask for less.',
+    meaning: 'Another intent of the wallet is withdrawing from the same market.',
+    hint: 'Send the request again when that intent has ended, or request less.',
   },
   webhook_url_refused: {
     code: 'INVALID_REQUEST',
-    meaning: 'The `url` of a webhook endpoint leads to nothing that events are sent to.',
+    meaning: 'The `url` of a webhook endpoint leads to an address that receives no events.',
     hint: 'Send an https URL on port 443 whose name resolves to a public address.',
   },
   too_many_webhooks: {
     code: 'INVALID_REQUEST',
-    meaning: 'The account has as many webhook endpoints as it may have.',
-    hint: 'Delete one that is not needed any more, or change one.',
+    meaning: 'The account has the maximum number of webhook endpoints.',
+    hint: 'Delete an endpoint that is no longer needed, or change one.',
   },
   webhook_disabled: {
     code: 'INVALID_REQUEST',
-    meaning: 'The webhook endpoint is disabled, so that nothing is sent to it.',
+    meaning: 'The webhook endpoint is disabled and receives no events.',
     hint: 'Enable it first: `POST /v1/webhooks/:webhookId` with `{"status":"enabled"}`.',
   },
   no_liquidity: {
     code: 'INSUFFICIENT_FUNDS',
-    meaning: 'The money is there, but its markets cannot pay out so much now.',
-    hint: 'Ask for at most `details.available`, or try again later.',
+    meaning:
+      'The position is large enough, but its markets do not have enough cash for the withdrawal now.',
+    hint: 'Request at most `details.available`, or try again later.',
   },
   capability_disabled: {
     code: 'UNAVAILABLE',
     meaning:
-      'A part of the deployment that the call needs is not used: it does not fit what is on the chain, or the operator of this service has paused the chain. `message` says which part, and why.',
-    hint: 'Send the request again later, or ask for something that does not need it. `GET /v1/yields` names the markets that are concerned.',
+      'A part of the deployment that the call needs is disabled: it does not match the chain, or the operator of this service has paused the chain. `message` names the part and the cause.',
+    hint: 'Send the request again later, or choose an option that does not need this part. `GET /v1/yields` lists the affected markets.',
   },
 } as const satisfies Record<string, ReasonFacts>
 
@@ -132,11 +133,11 @@ export type InvalidRequestReason = ReasonsOf<'INVALID_REQUEST'>
 export type InsufficientFundsReason = ReasonsOf<'INSUFFICIENT_FUNDS'>
 export type UnavailableReason = ReasonsOf<'UNAVAILABLE'>
 
-/** The reasons that a code is answered with; none for most codes. */
+/** The reasons of an error code. Most codes have none. */
 export const reasonsOf = (code: string): Reason[] =>
   (Object.keys(reasonCatalog) as Reason[]).filter((name) => reasonCatalog[name].code === code)
 
-/** Seconds after which a call that was refused for this reason may succeed, where they are known. */
+/** Seconds after which a call that was rejected for this reason may succeed, where known. */
 export function retryAfterOf(reason: Reason): number | undefined {
   const facts: ReasonFacts = reasonCatalog[reason]
   return facts.retryAfter

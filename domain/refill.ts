@@ -1,9 +1,9 @@
-/** What the treasury may send to the lanes of a chain, wei. */
+/** Limits on refills of senders from the treasury, per chain, in wei. */
 export type RefillLimits = {
-  /** A lane is filled up to here at the most. */
+  /** Balance up to which a sender is refilled. */
   highestWei: bigint
-  /** To all lanes of the chain together within 24 hours. Zero: nothing is ever sent. */
+  /** Total for all senders of the chain within 24 hours. Zero: no refills. */
   dailyWei: bigint
-  /** What stays with the treasury. */
+  /** Balance that stays in the treasury. */
   reserveWei: bigint
 }

@@ -1,7 +1,7 @@
 import { feederOf, lastKind, type ExecutionPlan, type Step } from './intent.js'
 import { assetText } from './money.js'
 
-/** A step's effect as the chain recorded it. Gas figures are the operation's own share. */
+/** The effect of a step as recorded by the chain. Gas figures are the operation's own share. */
 export type Effect = {
   sequence: number
   kind: string
@@ -13,11 +13,11 @@ export type Effect = {
   gasCostUsd: number
   units?: bigint
   blockNumber?: number
-  /** What its block says of the time, ISO 8601; absent when nobody has told. */
+  /** Timestamp of its block, ISO 8601. Absent when unknown. */
   minedAt?: string
 }
 
-export type Results = {
+export type IntentResults = {
   completedSteps: number
   transactions: {
     type: string
@@ -29,17 +29,17 @@ export type Results = {
     timestamp?: string
     gasUsed: string
     gasCostUsd: number
-    /** The call inside was reverted: only its gas was spent. Absent when it was not. */
+    /** True when the inner call reverted and only its gas was spent. Absent otherwise. */
     failed?: true
   }[]
   totalGasUsed: string
   totalGasCostUsd: number
-  /** Decimal text of what the plan has brought, and of `lend` the APY in percent; once all steps are done. */
+  /** Decimal text of the plan's output, and for `lend` the APY in percent. Present when all steps are completed. */
   finalAmount?: string
   apy?: number
 }
 
-/** The confirmed effect that completes a step; undefined while there is none. */
+/** The confirmed effect that completes a step, or undefined. */
 export function completionOf(step: Step, effects: Effect[]): Effect | undefined {
   return effects.find(
     ({ sequence, kind, confirmed, success }) =>
@@ -47,8 +47,8 @@ export function completionOf(step: Step, effects: Effect[]): Effect | undefined 
   )
 }
 
-/** What the effects of an intent add up to. */
-export function resultsOf(plan: ExecutionPlan, effects: Effect[]): Results {
+/** The sum of the effects of an intent. */
+export function resultsOf(plan: ExecutionPlan, effects: Effect[]): IntentResults {
   const done = plan.steps.flatMap((step) => completionOf(step, effects) ?? [])
   const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
   const isOver = done.length === plan.steps.length
@@ -72,7 +72,7 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[]): Results {
   }
 }
 
-/** What the steps have brought that no other step has spent. */
+/** Output of the steps that no other step has spent. */
 function finalUnits(plan: ExecutionPlan, done: Effect[]): bigint {
   const spent = plan.steps.map((step) => feederOf(plan, step)?.sequence)
   return done

@@ -9,22 +9,25 @@ import {
 import { completionOf, type Effect } from './results.js'
 import { assetUnits } from './money.js'
 
-/** A failed intent: what it was asked for, and how far it came. */
+/** A failed intent: its request, its plan, and its effects so far. */
 export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
 
 /**
- * What is left to do of a failed intent, from where its money is now: what its confirmed steps have brought
- * is not brought again.
+ * The remaining work of a failed intent, from where its money is now. Output of confirmed steps is not delivered twice.
  *
- * @throws {ServiceError} INVALID_REQUEST with the reason `funds_in_bridge` while burned money has not come
- *   out, or `nothing_left`.
+ * @throws {ServiceError} INVALID_REQUEST with the reason `funds_in_bridge` while burned money has not arrived, or
+ *   `nothing_left`.
  */
 export function remainingRequest({ request, plan, effects }: Failed): IntentRequest {
   if (!plan) return request
   const done = plan.steps.filter((step) => completionOf(step, effects))
-  // What was told as failed may have succeeded since: doing it again would spend other money.
+  // A step that was reported as failed may have succeeded since. A repetition would spend other money.
   if (done.length === plan.steps.length) {
-    throw invalidRequest('intentId', 'All its steps have succeeded since.', 'nothing_left')
+    throw invalidRequest(
+      'intentId',
+      'All steps of the intent have succeeded since.',
+      'nothing_left',
+    )
   }
   assertNotInBridge(plan, effects)
   if (request.action === 'withdraw') return remainingWithdrawal(request, plan, effects)
@@ -53,7 +56,7 @@ function remainingWithdrawal(
   return { ...request, amountUnits, ...held }
 }
 
-/** What waits in the wallet for a swap that did not happen. A chain has one asset to swap. */
+/** Money in the wallet that awaits a swap. A chain has one asset to swap. */
 function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['unswapped'] {
   const waiting = plan.steps.flatMap((step) => {
     if (step.type !== 'swap' || completionOf(step, effects)) return []
@@ -73,6 +76,6 @@ function assertNotInBridge(plan: ExecutionPlan, effects: Effect[]): void {
     (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,
   )
   if (burned.length <= minted.length) return
-  const message = 'The money is in the bridge. It arrives by itself: retry when it has.'
+  const message = 'The money is in the bridge. Retry when it has arrived.'
   throw invalidRequest('intentId', message, 'funds_in_bridge')
 }

@@ -1,6 +1,6 @@
 /**
- * By what an operator finds intents in the Temporal UI. A server that keeps its lists in SQL has room for ten of
- * the kind `Keyword` and for three of each other kind: with `WaitingFor` as a list all ten are taken.
+ * Search attributes by which operators find intents in the Temporal UI. A server with SQL visibility has ten slots of
+ * the type `Keyword` and three of each other type. With `WaitingFor` as a list, all ten are used.
  *
  * @see https://docs.temporal.io/search-attribute
  */
@@ -18,7 +18,7 @@ export const searchAttributeNames = {
   waitingFor: 'WaitingFor',
 } as const
 
-/** The kind of each by its name, as Temporal's documents call it. */
+/** The type of each search attribute, in Temporal's terms. */
 export const searchAttributeKinds: Record<string, 'Keyword' | 'KeywordList'> = Object.fromEntries(
   Object.values(searchAttributeNames).map((name) => [
     name,

@@ -1,7 +1,7 @@
 import { invalidRequest, type ServiceError } from './errors.js'
 import type { ExecutionPlan, Step } from './intent.js'
 
-/** Failures that a caller may have simulated on a test network, and the step at which each happens. */
+/** Failures that a caller can simulate on a test network, and the step at which each happens. */
 const stepOfFault = {
   BRIDGE_FAILED: 'bridge',
   BRIDGE_TIMEOUT: 'bridge',
@@ -16,29 +16,29 @@ const stepOfFault = {
 export type Fault = keyof typeof stepOfFault
 export const faults = Object.keys(stepOfFault) as Fault[]
 
-/** Where money is play money. Named one by one: a network that is added later is none of them. */
+/** Networks with test money, listed one by one, so that a new network is excluded by default. */
 const testNetworks = ['devnet', 'testnet']
 
 /**
- * The failure that the caller's metadata asks for, undefined when it asks for none.
+ * The failure that the caller's metadata requests, or undefined.
  *
- * @param network - Of this deployment.
- * @throws {ServiceError} INVALID_REQUEST where money is real, or when there is no such failure.
+ * @param network - Network of this deployment.
+ * @throws {ServiceError} INVALID_REQUEST on a network with real money, or for an unknown failure.
  */
 export function acceptFault(
   metadata: Record<string, unknown> | undefined,
   network: string,
 ): Fault | undefined {
   if (metadata?.simulate !== undefined && !testNetworks.includes(network)) {
-    throw refusal('is for test networks only')
+    throw refusal('is available on test networks only')
   }
   return faultIn(metadata)
 }
 
 /**
- * The failure that an accepted intent's metadata asks for, undefined when it asks for none.
+ * The failure that the metadata of an accepted intent requests, or undefined.
  *
- * @throws {ServiceError} INVALID_REQUEST when there is no such failure.
+ * @throws {ServiceError} INVALID_REQUEST for an unknown failure.
  */
 export function faultIn(metadata: Record<string, unknown> | null | undefined): Fault | undefined {
   const wanted = metadata?.simulate
@@ -55,12 +55,12 @@ export function assertFaultPossible(fault: Fault, { steps }: ExecutionPlan): voi
   throw refusal(`cannot be ${fault}: the plan has no ${type} step`)
 }
 
-/** True when the step shall fail before anything of it is sent. */
+/** True when the step should fail before it sends anything. */
 export function isFaultOf(
   fault: Fault,
   { type, sequence }: Pick<Step, 'type' | 'sequence'>,
 ): boolean {
-  // What is burned is late, it does not fail.
+  // A bridge transfer is late, it does not fail.
   if (fault === 'BRIDGE_TIMEOUT') return false
   const failing = stepOfFault[fault]
   return failing === undefined ? sequence === 1 : failing === type

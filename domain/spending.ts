@@ -3,23 +3,23 @@ import { leastBrought, type PriceLimits } from './limits.js'
 import { assetUnits } from './money.js'
 import { dustOf } from './plan/sources.js'
 
-/** What the caller of an intent has asked for. `units`: base units of the asset; of everything, what it was worth. */
+/** The request of an intent. `units`: base units of the asset. For a withdrawal of everything, its value at planning. */
 export type Asked = { action: Action; units: bigint; everything: boolean }
 
-/** Steps that each action is made of. */
+/** Step types that each action may use. */
 const stepsOf: Record<Action, Step['type'][]> = {
   lend: ['bridge', 'swap', 'deposit'],
   withdraw: ['withdraw', 'swap'],
   bridge: ['bridge'],
 }
 
-/** By so many base units a withdrawal may be planned larger than it was asked for: markets round. */
+/** Base units by which a planned withdrawal may exceed its request, because markets round. */
 const ROUNDING_UNITS = 10n
 
 /**
- * True when the steps of a plan that spend what was there before spend no more together than was asked for. Of a
- * withdrawal what comes out in another asset counts as the least that a swap makes of it, and dust may come with
- * the rest. Who has asked for everything is bound by what the markets hold.
+ * True when the steps that spend existing money spend no more in total than was requested. For a withdrawal, output in
+ * another asset counts as the least that a swap returns, and dust may come with it. A withdrawal of everything is
+ * bounded by the positions in the markets.
  */
 export function isWithinRequest(asked: Asked, plan: ExecutionPlan, limits: PriceLimits): boolean {
   if (plan.steps.some(({ type }) => !stepsOf[asked.action].includes(type))) return false
@@ -27,12 +27,12 @@ export function isWithinRequest(asked: Asked, plan: ExecutionPlan, limits: Price
   const spending = plan.steps.filter((step) => feederOf(plan, step) === undefined)
   const total = sum(spending.map(({ amount }) => assetUnits(amount)))
   if (asked.action !== 'withdraw') return total <= asked.units
-  const worth = sum(spending.map((step) => broughtBy(step, plan, limits)))
+  const worth = sum(spending.map((step) => leastOutputOf(step, plan, limits)))
   return worth <= asked.units + ROUNDING_UNITS + sum(spending.map(dustBeside))
 }
 
-/** The least that a step of a withdrawal brings of the asset that was asked for. */
-function broughtBy(step: Step, plan: ExecutionPlan, limits: PriceLimits): bigint {
+/** The least output of a withdrawal step in the requested asset. */
+function leastOutputOf(step: Step, plan: ExecutionPlan, limits: PriceLimits): bigint {
   const units = assetUnits(step.amount)
   const isSwapped =
     step.type === 'swap' ||

@@ -1,20 +1,20 @@
-/** What an account has subscribed to: the API document calls it its plan. */
+/** Subscription tiers of accounts. The API document calls them plans. */
 export const tiers = ['free', 'pro', 'enterprise'] as const
 export type Tier = (typeof tiers)[number]
 
-export type Limits = {
+export type TierLimits = {
   /** Requests per clock minute. */
   requestsPerMinute: number
   /** Undefined: no limit. */
   maxWallets: number | undefined
-  /** Credits granted anew in each calendar month (UTC). */
+  /** Credits granted in each calendar month (UTC). */
   creditsPerMonth: number
 }
 
-/** What a tier allows unless an account says otherwise, as the API document states. */
-export const limitsOf: Record<Tier, Limits> = {
+/** Default limits of each tier, as the API document states. */
+export const limitsOf: Record<Tier, TierLimits> = {
   free: { requestsPerMinute: 100, maxWallets: 100, creditsPerMonth: 100 },
   pro: { requestsPerMinute: 1_000, maxWallets: 10_000, creditsPerMonth: 10_000 },
-  // Custom per account: these hold until an operator sets others.
+  // Custom per account: the defaults until an operator sets others.
   enterprise: { requestsPerMinute: 10_000, maxWallets: undefined, creditsPerMonth: 1_000_000 },
 }

@@ -1,6 +1,6 @@
 import { searchAttributeNames as names } from './searchAttributes.js'
 
-/** What operators look for in the Temporal UI, as queries of its lists. */
+/** Common searches of operators in the Temporal UI, as list queries. */
 export const viewQueries = {
   'late bridges': `ExecutionStatus = 'Running' AND ${names.waitingFor} = 'ATTESTATION'`,
   'waiting for gas': `ExecutionStatus = 'Running' AND ${names.waitingFor} IN ('LANE_GAS', 'GAS_PRICE')`,
@@ -11,9 +11,9 @@ export const viewQueries = {
 } as const
 
 /**
- * The page of the Temporal UI that lists what a query finds.
+ * URL of the Temporal UI page that lists the results of a query.
  *
- * @param uiUrl - Of the UI, without a slash at the end.
+ * @param uiUrl - URL of the UI, without a trailing slash.
  */
 export function viewUrl(uiUrl: string, query: string, namespace = 'default'): string {
   return `${uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`

@@ -1,74 +1,74 @@
 import type { OperationKind, OperationState } from './operation.js'
 
-/** What a code means to whoever waits. `message` ends a sentence that begins with the step, and may name the chain. */
+/** `message` is a sentence for the caller. It may name the chain. */
 type WaitingFacts = { meaning: string; message: (chain: string) => string }
 
-/** Every `waitingFor.code`: why a step, or an intent without a plan, does not go on at this moment. Nothing has failed. */
+/** Every `waitingFor.code`: why a step, or an intent without a plan, waits now. None is a failure. */
 export const waitingCatalog = {
   SERVICE: {
-    meaning: 'The service has not taken it up yet, or cannot now. It goes on by itself.',
-    message: () => 'Waits until the service takes it up.',
+    meaning: 'The service has not picked it up yet, or cannot now. It continues automatically.',
+    message: () => 'Waits for the service.',
   },
   SIGNER: {
-    meaning: 'It waits for its turn to be signed.',
-    message: (chain) => `Waits for its turn to be signed for ${chain}.`,
+    meaning: 'It waits to be signed.',
+    message: (chain) => `Waits to be signed for ${chain}.`,
   },
   LANE_GAS: {
     meaning:
-      'The accounts of the service that pay the gas on its chain have too little. They are refilled.',
-    message: (chain) => `The accounts that pay the gas on ${chain} have too little.`,
+      'The accounts of the service that pay the gas on its chain have too little ETH. They are refilled.',
+    message: (chain) => `The accounts that pay the gas on ${chain} have too little ETH.`,
   },
   GAS_PRICE: {
-    meaning: 'Gas costs more than the service pays. It goes on when gas is cheaper.',
+    meaning: 'Gas costs more than the service pays. It continues when gas is cheaper.',
     message: (chain) => `Gas on ${chain} costs more than the service pays.`,
   },
   PAUSED: {
-    meaning: 'The operator of the service has paused the chain, or everything.',
-    message: (chain) => `The operator of this service has paused what is signed for ${chain}.`,
+    meaning: 'The operator of the service has paused the chain, or the whole deployment.',
+    message: (chain) => `The operator of this service has paused ${chain}.`,
   },
   FROZEN: {
     meaning: 'The operator of the service has frozen the wallet or its account.',
     message: () => 'The operator of this service has frozen the wallet or its account.',
   },
   CHAIN_SILENT: {
-    meaning: 'The nodes of its chain do not answer, answer with errors, or are behind.',
-    message: (chain) => `The nodes of ${chain} do not answer, or are behind.`,
+    meaning: 'The nodes of its chain do not respond, respond with errors, or are behind.',
+    message: (chain) => `The nodes of ${chain} do not respond, or are behind.`,
   },
   BOOKING: {
-    meaning: 'Money that is there already is not booked yet: the service waits for the block.',
-    message: (chain) => `What has arrived on ${chain} is not booked yet.`,
+    meaning: 'The money has arrived in a block that the service has not indexed yet.',
+    message: (chain) => `The block with the money on ${chain} is not indexed yet.`,
   },
   MARKET_ROOM: {
-    meaning: 'The market takes in, or pays out, less than the step moves, at this moment.',
-    message: (chain) => `The market on ${chain} has too little room or cash now.`,
+    meaning: 'The market currently accepts or pays out less than the step moves.',
+    message: (chain) => `The market on ${chain} has too little capacity or cash now.`,
   },
   PRICE: {
-    meaning: 'The swap would bring less than the minimum of the plan. It is quoted again.',
-    message: (chain) => `The swap on ${chain} would bring less than the minimum of the plan now.`,
+    meaning: 'The swap would return less than the minimum of the plan. It is quoted again.',
+    message: (chain) => `The swap on ${chain} would return less than the minimum of the plan now.`,
   },
   DAILY_LIMIT: {
-    meaning: 'A daily limit of the deployment is reached. There is room again later.',
+    meaning: 'A daily limit of the deployment is reached. It continues when the limit allows.',
     message: () => 'A daily limit of this deployment is reached.',
   },
   REFUSED: {
-    meaning: 'The chain would refuse the call now. Before it counts as failed it is tried again.',
-    message: (chain) => `The call would fail on ${chain} now. It is tried again.`,
+    meaning: 'The chain would reject the call now. The service retries before it counts as failed.',
+    message: (chain) => `The call would fail on ${chain} now. The service retries.`,
   },
   RESENDING: {
-    meaning: 'Its transaction was reverted or lost, and moved nothing. It is sent again.',
-    message: (chain) => `Its transaction on ${chain} was not executed. It is sent again.`,
+    meaning: 'Its transaction reverted or was lost, and moved no money. It is resent.',
+    message: (chain) => `Its transaction on ${chain} was not executed. It is resent.`,
   },
   MINING: {
-    meaning: 'It is signed and sent, and in no block yet.',
-    message: (chain) => `Sent, waits to be in a block of ${chain}.`,
+    meaning: 'It is signed and sent, but not in a block yet.',
+    message: (chain) => `Sent. Waits for a block of ${chain}.`,
   },
   CONFIRMATIONS: {
     meaning: 'It is in a block that has too few blocks on top of it.',
-    message: (chain) => `In a block of ${chain}, waits for confirmations.`,
+    message: (chain) => `In a block of ${chain}. Waits for confirmations.`,
   },
   ATTESTATION: {
-    meaning: 'The money was burned. The service of the bridge has not attested it yet.',
-    message: (chain) => `Burned on ${chain}, waits to be attested.`,
+    meaning: 'The money was burned. The attestation service of the bridge has not attested it yet.',
+    message: (chain) => `Burned on ${chain}. Waits for the attestation.`,
   },
 } as const satisfies Record<string, WaitingFacts>
 
@@ -78,16 +78,16 @@ export const waitingCodes = Object.keys(waitingCatalog) as [WaitingCode, ...Wait
 const isWaitingCode = (text: unknown): text is WaitingCode =>
   waitingCodes.some((code) => code === text)
 
-/** The sentence of a code for a reader. `chain`: the canonical name of the chain in question. */
+/** The message of a code. `chain`: canonical name of the chain in question. */
 export const waitingMessage = (code: WaitingCode, chain: string): string =>
   waitingCatalog[code].message(chain)
 
-/** An operator's stop that holds an operation up. */
+/** Scope of an operator's pause or freeze. */
 export type StopScope = 'account' | 'wallet' | 'chain' | 'deployment'
 
 /**
- * What an operation's row says about why it is not over. `waitsFor` is the signer's reason of its last try, null
- * before that and once it is signed; `isCarried`: a transaction of ours carries it; `stop`: of an operator.
+ * The columns of an operation that decide its wait reason. `waitsFor` is the signer's reason at its last attempt, null
+ * before that and once signed. `isCarried`: one of our transactions includes it. `stop`: an operator's pause.
  */
 export type WaitingRow = {
   kind: OperationKind
@@ -98,7 +98,7 @@ export type WaitingRow = {
   stop?: StopScope | null | undefined
 }
 
-/** What an operation waits for, undefined when it is over. The only judge of it. */
+/** What an operation waits for, undefined when it has ended. This is the only place that decides it. */
 export function waitingCodeOf(row: WaitingRow): WaitingCode | undefined {
   const { state, isCarried } = row
   switch (state) {
@@ -115,26 +115,26 @@ export function waitingCodeOf(row: WaitingRow): WaitingCode | undefined {
   }
 }
 
-/** Who has frozen something is not told, and neither is why. */
+/** Callers learn neither which operator paused or froze it, nor why. */
 function stopCode({ stop }: WaitingRow): WaitingCode | undefined {
   if (!stop) return undefined
   return stop === 'chain' || stop === 'deployment' ? 'PAUSED' : 'FROZEN'
 }
 
-/** What its last try was turned away for; what was never tried waits for the signer. */
+/** The reason of its last attempt. An operation without an attempt waits for the signer. */
 function tryCode({ code, waitsFor }: WaitingRow): WaitingCode {
   if (isWaitingCode(waitsFor)) return waitsFor
   return code === null ? 'SIGNER' : reasonOf(code)
 }
 
 /**
- * What a refusal by the signer means to whoever waits.
+ * The wait reason that callers see for a rejection by the signer.
  *
- * @param code - Under which it was refused.
- * @param told - What the refusal says itself of what it waits for, if it does.
+ * @param code - Code of the rejection.
+ * @param stated - The wait reason that the rejection itself names, if any.
  */
-export function reasonOf(code: string, told?: unknown): WaitingCode {
-  if (isWaitingCode(told)) return told
+export function reasonOf(code: string, stated?: unknown): WaitingCode {
+  if (isWaitingCode(stated)) return stated
   switch (code) {
     case 'RPC_ERROR':
     case 'NETWORK_ERROR':
@@ -150,10 +150,10 @@ export function reasonOf(code: string, told?: unknown): WaitingCode {
   }
 }
 
-/** Details of an error that says what it waits for. */
+/** Details of an error that names its wait reason. */
 export type Held = { waitsFor: WaitingCode }
 
-/** What an intent or one of its steps waits for, since when (ISO 8601), and how long that usually takes. */
+/** What an intent or step waits for, since when (ISO 8601), and how long that usually takes. */
 export type WaitingFor = {
   code: WaitingCode
   message: string

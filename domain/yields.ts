@@ -1,18 +1,18 @@
-/** What a market pays at the moment. `market` is the contract that deposits go to. */
+/** The current rate of a market. `market` is the contract that receives deposits. */
 export type Rate = {
   chain: string
   protocol: string
   market: string
   asset: string
   apyPercent: number
-  /** Base units of the asset that it takes in now: none while it is closed. Absent where nothing bounds it. */
+  /** Base units of the asset that the market accepts now. Zero while it is closed. Absent when unbounded. */
   roomUnits?: bigint
 }
 
-/** False while a market takes nothing in. */
+/** False while a market accepts no deposits. */
 export const isOpen = ({ roomUnits }: Rate): boolean => roomUnits !== 0n
 
-/** The rate with the highest APY, undefined when there is none. Among equals the first one wins. */
+/** The rate with the highest APY, undefined without rates. The first of equal rates wins. */
 export function bestRate(rates: Rate[]): Rate | undefined {
   return rates.reduce<Rate | undefined>(
     (best, rate) => (best === undefined || rate.apyPercent > best.apyPercent ? rate : best),
@@ -20,7 +20,7 @@ export function bestRate(rates: Rate[]): Rate | undefined {
   )
 }
 
-/** Why the best of some rates is the best, for a person to read. */
+/** Why a rate is the best, as a sentence for people. */
 export function explainBest(best: Rate, rates: Rate[]): string {
   const { protocol, chain, asset, apyPercent } = best
   const others =

@@ -9,11 +9,11 @@ import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { IntentRequest } from '../domain/intent.js'
 
-/** Booking is behind a chain by less than this, unless the lanes are away. */
+/** Indexing is behind a chain by less than this, unless the relayer is not running. */
 const WAIT_MS = 2_000
 const POLL_MS = 100
 
-/** A wallet, and the account that it belongs to. */
+/** A wallet and its account. */
 export type Spender = { accountId: string; walletId: string; address: string }
 
 type Trial<T> = {
@@ -23,9 +23,9 @@ type Trial<T> = {
 }
 
 /**
- * Does `attempt` with what the chains say at the booked blocks. Where that lacks money which newer blocks show, it
- * is done once more when those are booked, after `waitMs` at most, two seconds; `seen` tells which blocks are missing then.
- * Nothing is held while it waits. Whoever lacks nothing asks no more than the chains that he needs.
+ * Runs `attempt` with chain data at the indexed blocks. When money is missing there but visible in newer blocks, it waits
+ * up to `waitMs` (two seconds) for these blocks to be indexed and retries once. `seen` lists the blocks that are still
+ * missing then. No lock is held while it waits. Requests with enough money read only the chains that they need.
  *
  * @throws {ServiceError} As `attempt` does.
  */
@@ -53,8 +53,8 @@ export async function planOnceBooked<T>(
 }
 
 /**
- * Heads of chains that are not booked and at which the wallet has the money, as far as one can tell: undefined when
- * it has not, and when all is booked.
+ * Heads of chains that are not indexed yet and show enough money for the request. Undefined when the money is missing
+ * there too, or when all heads are indexed.
  */
 export async function findUnbooked(
   db: Db,
@@ -62,12 +62,12 @@ export async function findUnbooked(
   { request, market }: Omit<PlanInput, 'seen'>,
 ): Promise<SeenBlock[] | undefined> {
   const ahead = await Promise.all(
-    // A node that is silent now shows nothing.
+    // An unresponsive node contributes no block.
     market.snapshots.map((one) => readAhead(one, address, request).catch(() => undefined)),
   )
   if (ahead.every((one) => one === undefined)) return undefined
   const snapshots = market.snapshots.map((one, i) => ahead[i] ?? one)
-  const lacks = await transactScoped(db, accountId, async (trx) => {
+  const isMissing = await transactScoped(db, accountId, async (trx) => {
     try {
       await planFrom(trx, walletId, { request, market: { ...market, snapshots } })
       return false
@@ -76,14 +76,14 @@ export async function findUnbooked(
       throw error
     }
   })
-  if (lacks) return undefined
+  if (isMissing) return undefined
   return ahead.flatMap((one) => {
     if (!one) return []
     return [{ chainId: Number(one.booked.chainId), number: one.booked.number.toString() }]
   })
 }
 
-/** Those of the blocks that are not booked after a while; none as soon as all of them are. */
+/** Waits, then returns the blocks that are still not indexed. Returns early when all are. */
 async function awaitBooked(db: Db, seen: SeenBlock[], waitMs: number): Promise<SeenBlock[]> {
   const deadline = Date.now() + waitMs
   for (;;) {
@@ -93,7 +93,7 @@ async function awaitBooked(db: Db, seen: SeenBlock[], waitMs: number): Promise<S
   }
 }
 
-/** Those of the blocks that are not booked. */
+/** The given blocks that are not indexed. */
 export async function listUnbooked(db: Db, seen: SeenBlock[]): Promise<SeenBlock[]> {
   if (seen.length === 0) return []
   const booked = await readBookedBlocks(db)

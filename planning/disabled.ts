@@ -6,7 +6,7 @@ import { whyNoBridge } from './routes.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { DisabledPart, MarketState } from '../domain/plan/market.js'
 
-/** Chains without which a request cannot be planned. */
+/** Chains that a request names. */
 export function chainsNamedBy(request: IntentRequest): string[] {
   switch (request.action) {
     case 'lend':
@@ -19,7 +19,7 @@ export function chainsNamedBy(request: IntentRequest): string[] {
 }
 
 /**
- * Refuses what needs a part that is disabled, whatever the chains say.
+ * Rejects a request that needs a disabled part.
  *
  * @throws {ServiceError} UNAVAILABLE with the reason `capability_disabled`.
  */
@@ -34,7 +34,7 @@ export function assertEnabled(request: IntentRequest, clients: ChainClient[]): v
   if (why) throw capabilityDisabled(`Nothing can be bridged from ${from.chain.name}`, why)
 }
 
-/** What is listed, but not offered. A candidate that was not found is not missed. */
+/** Listed chains and markets that are disabled. A missing candidate market is not listed. */
 export function listDisabled(clients: ChainClient[]): DisabledPart[] {
   return clients.flatMap((client): DisabledPart[] => {
     const chain = client.chain.name
@@ -47,13 +47,13 @@ export function listDisabled(clients: ChainClient[]): DisabledPart[] {
   })
 }
 
-type Known = { state: MarketState; clients: ChainClient[] }
+type PlanningState = { state: MarketState; clients: ChainClient[] }
 
-/** A refusal that may only come of what is disabled is told as such, any other one as it is. */
+/** Converts an error that may be caused by a disabled part to `capability_disabled`. Returns other errors unchanged. */
 export function explainRefusal(
   error: unknown,
   request: IntentRequest,
-  { state, clients }: Known,
+  { state, clients }: PlanningState,
 ): unknown {
   const what = `The ${request.action} cannot be done`
   if (request.action === 'lend') {
@@ -68,17 +68,17 @@ export function explainRefusal(
   return why ? capabilityDisabled(what, why) : error
 }
 
-/** A paused chain that has the amount, as far as anybody can tell. */
+/** A paused chain that has the amount, or may have it. */
 const findIdle = (amountUnits: bigint, { paused = [] }: MarketState) =>
   paused.find(({ availableUnits = amountUnits }) => availableUnits >= amountUnits)
 
-/** Nothing can be planned at all. */
+/** The error when all chains are disabled. */
 export function allDisabled({ action }: IntentRequest, clients: ChainClient[]): ServiceError {
   const [part] = listDisabled(clients)
   return capabilityDisabled(`The ${action} cannot be done`, part?.why ?? 'there is no chain')
 }
 
-/** Why money may be in a market of the chain that does not come out of it. */
+/** Why a position in a market of the chain may not be withdrawable. */
 function whyNotOut(
   client: ChainClient,
   { asset: wanted }: IntentRequest,

@@ -4,8 +4,8 @@ import { gasCostUsd } from '../domain/money.js'
 import type { GasKind } from '../domain/plan/market.js'
 
 /**
- * Gas of one operation through the EntryPoint, a first delegation included, and the bytes that a rollup posts
- * of its transaction, compressed. Measured on the devnet.
+ * Gas of one operation through the EntryPoint, including a first delegation, and the compressed bytes that a rollup posts
+ * of its transaction. Measured on the devnet.
  */
 const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
   deposit: { gas: 283_506n, bytes: 650n },
@@ -15,10 +15,10 @@ const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
   mint: { gas: 133_637n, bytes: 450n },
 }
 
-/** `baseFeeWei`: per unit of gas in its block, where that is known. */
+/** `baseFeeWei`: base fee per unit of gas, where known. */
 export type PricedPlace = Place & { baseFeeWei?: bigint | undefined }
 
-/** About what the signer would pay for an operation of each kind, USD, with what a rollup takes for posting on L1. */
+/** Estimated cost of an operation of each kind in USD, including the L1 data fee of a rollup. */
 export async function readGasUsd(
   place: PricedPlace,
   others: Place[],

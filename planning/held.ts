@@ -2,43 +2,49 @@ import { readOpenFundings, type Funding } from '../db/intents/fundings.js'
 import { readHoldings, type BookedBlock, type Holding } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { withComing, withHeld, type Coming, type Held } from '../domain/plan/insufficientFunds.js'
+import {
+  withComing,
+  withHeld,
+  type Coming,
+  type ReservedMoney,
+} from '../domain/plan/insufficientFunds.js'
 import { findToken, type Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
 
-/** Money of a wallet that was counted, and at which blocks. */
-type Counted = {
+/** Money of a wallet that a plan counted, and the blocks of the balances. */
+type CountedMoney = {
   walletId: string
   request: IntentRequest
   snapshots: { client: { chain: Chain }; booked: BookedBlock }[]
 }
 
-/** More is not read. */
+/** The most reservations in an error. */
 const MOST_HELD = 10
 
 /**
- * The error, with what other intents of the wallet hold of the money that lacks, and what is on its way to it; any other error as it is.
+ * Adds the reservations of other intents and the fundings that are on their way to INSUFFICIENT_FUNDS. Returns other
+ * errors unchanged.
  */
-export async function tellHeld(trx: Db, error: unknown, counted: Counted): Promise<unknown> {
+export async function tellHeld(trx: Db, error: unknown, counted: CountedMoney): Promise<unknown> {
   if (!(error instanceof ServiceError) || error.code !== 'INSUFFICIENT_FUNDS') return error
-  // Nothing lacks then but what the market has.
+  // The wallet has the money, but the market has no cash.
   if (error.details.reason === 'no_liquidity') return error
   const { walletId, request, snapshots } = counted
-  const held: Held[] = []
+  const held: ReservedMoney[] = []
   for (const { client, booked } of snapshots) {
     for (const { token, asset } of tokensOf(client.chain, request)) {
       const holdings = await readHoldings(trx, { walletId, token }, booked)
       held.push(...holdings.map((holding) => toHeld(client.chain, asset, holding)))
     }
   }
-  const told = withHeld(error, held.slice(0, MOST_HELD))
-  if (request.action === 'withdraw') return told
+  const extended = withHeld(error, held.slice(0, MOST_HELD))
+  if (request.action === 'withdraw') return extended
   const fundings = await readOpenFundings(trx, walletId)
-  return withComing(told, fundings.map(toComing))
+  return withComing(extended, fundings.map(toComing))
 }
 
-/** What a request could spend on a chain: the asset itself, or what stands for it in the chain's markets. */
+/** The tokens that a request could spend on a chain: the asset itself, or the receipt tokens of the chain's markets. */
 function tokensOf(chain: Chain, request: IntentRequest): { token: string; asset: string }[] {
   const { asset } = request
   if (request.action !== 'withdraw') {
@@ -60,7 +66,7 @@ const toComing = ({ id, units, createdAt }: Funding): Coming => ({
   since: createdAt,
 })
 
-const toHeld = (chain: Chain, asset: string, holding: Holding): Held => ({
+const toHeld = (chain: Chain, asset: string, holding: Holding): ReservedMoney => ({
   intentId: holding.intentId,
   step: holding.step,
   chain: chain.name,

@@ -3,26 +3,26 @@ import { findToken, type Market } from '../chains/registry.js'
 import { disabledMarket, isThere, lendingProtocol } from '../protocols/lending/markets.js'
 import type { ChainClient } from '../chains/connect.js'
 
-/** What a wallet has in a market, and what the market could pay out. Units of the underlying. */
+/** A wallet's position in a market, and the cash of the market. Units of the underlying. */
 export type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
 
-/** A wallet as it was at a block; `offered`: the block at which markets tell what they could pay out. */
-type Holder = { wallet: string; block: BlockRef; offered: BlockRef }
+/** A wallet at a block. `offered`: the block at which the markets' cash is read. */
+type WalletAt = { wallet: string; block: BlockRef; offered: BlockRef }
 
-/** What the wallet holds of the asset; nothing where the chain does not list it. */
+/** The wallet's balance of the asset. Zero where the chain does not list it. */
 export async function readAsset(
   client: ChainClient,
   asset: string,
-  { wallet, block }: Omit<Holder, 'offered'>,
+  { wallet, block }: Omit<WalletAt, 'offered'>,
 ): Promise<bigint> {
   const token = findToken(client.chain, asset)?.address
   return token ? readBalance(client, { token, owner: wallet, block }) : 0n
 }
 
-/** Also of markets to which nothing may be lent: what is in them comes out if they say what that is. */
+/** Includes markets that accept no deposits: their positions can be withdrawn if the market reports them. */
 export async function readMarketHoldings(
   client: ChainClient,
-  holder: Holder,
+  holder: WalletAt,
 ): Promise<MarketHolding[]> {
   const markets = client.chain.markets.filter((market) => isThere(client, market))
   const holdings = await Promise.all(
@@ -38,7 +38,7 @@ export async function readMarketHoldings(
 async function readHolding(
   client: ChainClient,
   market: Market,
-  { wallet, block, offered }: Holder,
+  { wallet, block, offered }: WalletAt,
 ): Promise<MarketHolding> {
   const protocol = lendingProtocol(market)
   const [units, liquidityUnits] = await Promise.all([

@@ -25,17 +25,16 @@ import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
 
 export type PlanningTools = MarketTools & { registry: Registry }
 
-/** `db` is a transaction of the caller's where something is stored. */
+/** `db` is the caller's transaction where rows are written. */
 type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
 
 /**
- * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains
- * did not answer, or money was seen that is not booked yet, the intent is stored `pending` and its workflow plans
- * later.
+ * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains did not
+ * respond, or the money is in blocks that are not indexed, the intent is stored `pending` and its workflow plans it.
  *
- * @param input - Its market was read before the transaction began: no answer of a chain holds that up.
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when a later plan could not
- *   tell what it is about. Nothing is stored then.
+ * @param input - Its market was read before the transaction began, so that no chain can delay the transaction.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST. UNAVAILABLE when the request cannot be planned later.
+ *   Nothing is stored then.
  */
 export async function storeIntent(
   { db: trx, registry }: StoringTools,
@@ -50,7 +49,7 @@ export async function storeIntent(
     laterIfUnknown(input, error),
   )
   if (fault && planned) assertFaultPossible(fault, planned)
-  // A shortage is found late only where no plan could be made at once.
+  // A simulated shortage appears when the workflow plans, as a real late shortage does.
   const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
   return insertIntent(trx, owner, {
     request,
@@ -61,10 +60,10 @@ export async function storeIntent(
 }
 
 /**
- * The plan that `storeIntent` would store now. Nothing is written or locked.
+ * The plan that `storeIntent` would store now. Writes and locks nothing.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `storeIntent`; UNAVAILABLE when a chain
- *   that is silent might hold the answer.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `storeIntent`. UNAVAILABLE when an unresponsive chain
+ *   could change the result.
  */
 export async function previewPlan(
   { db, registry }: StoringTools,
@@ -90,24 +89,24 @@ const unavailable = (cause: ServiceError) =>
   new ServiceError('UNAVAILABLE', `${cause.message} Try again.`, {}, { cause })
 
 function laterIfUnknown({ request, seen }: PlanInput, error: unknown): undefined {
-  // The row does not hold what is unswapped, and nobody can tell how much everything is.
+  // The row stores no `unswapped` amount, and the value of a whole position is unknown.
   const isKnown = request.amountUnits !== 'max' && !('unswapped' in request)
   if (isSilence(error) && !isKnown) throw unavailable(error)
   const isComing = isLack(error) && seen !== undefined && isKnown
   if (!isSilence(error) && !isComing) throw error
 }
 
-/** What an intent moves: what was asked for, or what everything is worth. */
+/** The amount of an intent: the requested one, or the value of the whole position. */
 function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined): bigint {
   if (amountUnits !== 'max') return amountUnits
   return plan ? plannedWithdrawal(plan) : 0n
 }
 
 /**
- * Plans an intent that was stored without a plan. Safe to repeat: a plan that is there is returned.
+ * Plans an intent that was stored without a plan. Idempotent: an existing plan is returned.
  *
- * @throws {ServiceError} CANCELLED when the intent is over; RPC_ERROR while the chains do not answer, or what they
- *   show is not booked; INSUFFICIENT_FUNDS when it is, and lacks the money.
+ * @throws {ServiceError} CANCELLED when the intent has ended. RPC_ERROR while the chains do not respond or the money is
+ *   in blocks that are not indexed. INSUFFICIENT_FUNDS when the money is missing in the indexed blocks.
  */
 export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
   const { db } = tools
@@ -134,7 +133,7 @@ async function planLocked(
   const intent = await lockIntent(trx, id)
   if (isSettled(intent)) return planOf(intent)
   if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
-    const message = 'INSUFFICIENT_FUNDS was simulated, as metadata.simulate asks.'
+    const message = 'INSUFFICIENT_FUNDS was simulated, as requested by metadata.simulate.'
     throw new ServiceError('INSUFFICIENT_FUNDS', message)
   }
   const plan = await planWithReservations(trx, walletId, input)
@@ -145,18 +144,19 @@ async function planLocked(
   return plan
 }
 
-/** Money lacks only when it lacks in every block that anybody has seen. */
+/** Money is missing only when no seen block shows it. */
 async function assertBooked(
   db: Db,
   { intent, wallet, input }: { intent: Intent; wallet: { address: string }; input: PlanInput },
 ): Promise<void> {
   const { id, accountId, walletId } = intent
-  const promised = await listUnbooked(db, await readSeenBlocks(db, id))
+  const unindexed = await listUnbooked(db, await readSeenBlocks(db, id))
   const spender = { accountId, walletId, address: wallet.address }
-  const [first] = promised.length > 0 ? promised : ((await findUnbooked(db, spender, input)) ?? [])
+  const [first] =
+    unindexed.length > 0 ? unindexed : ((await findUnbooked(db, spender, input)) ?? [])
   if (!first) return
   const name = input.market.clients.find(({ chain }) => chain.chainId === first.chainId)?.chain.name
-  const message = `Its money was seen on ${name ?? 'a chain'} in block ${first.number}, which is not booked yet.`
+  const message = `The money was seen on ${name ?? 'a chain'} in block ${first.number}, which is not indexed yet.`
   throw new ServiceError('RPC_ERROR', message)
 }
 
@@ -167,7 +167,7 @@ function planOf({ plan }: Intent): ExecutionPlan {
   throw new ServiceError('CANCELLED', 'The intent has already ended.')
 }
 
-/** Every step of a plan spends its amount on its chain. */
+/** The reservations of a plan: every step spends its amount on its chain. */
 function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
   return plan.steps.map((step) => {
     const fedBy = feederOf(plan, step)?.sequence
@@ -176,7 +176,7 @@ function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
   })
 }
 
-/** What a step spends: a withdrawal spends what stands for the money in its market. */
+/** What a step spends. A withdrawal spends the receipt token of its market. */
 function spendingOf(registry: Registry, step: Step): Omit<Claim, 'sequence' | 'fedBy'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain

@@ -15,11 +15,11 @@ import type { IntentRequest } from '../domain/intent.js'
 import type { GasKind, SwapQuote } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
 
-/** What one chain said: the wallet's money at the block whose outcomes the database knows. */
+/** Data of one chain: the wallet's money at the indexed block, rates, quotes and gas. */
 export type ChainSnapshot = {
   client: ChainClient
   booked: BookedBlock
-  /** The money was read at a later block, of which the database knows nothing yet. */
+  /** The balances are from a block that is not indexed yet. */
   isAhead?: true
   balanceUnits: bigint
   holdings: MarketHolding[]
@@ -29,8 +29,8 @@ export type ChainSnapshot = {
 }
 
 /**
- * What the chains say, and what the bridges said last. `silent`: names of chains without an answer. Those that are
- * disabled were not asked.
+ * Data of all chains, and the latest fees of the bridges. `silent`: names of chains that did not respond. Disabled
+ * chains are not read.
  */
 export type MarketSnapshot = Routes & {
   clients: ChainClient[]
@@ -40,28 +40,27 @@ export type MarketSnapshot = Routes & {
   limits: PriceLimits
 }
 
-/** `limits`: what money may cost on its way; absent: the usual ones. */
+/** `limits`: limits on costs. Absent: the defaults. */
 export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
 
 /**
- * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
- * money that an operation has just moved would count twice or not at all. What is the same for everybody is read
- * there too, once for all who plan at it.
+ * Reads planning data from all chains. Balances are read at the indexed block: at another block, money that an operation
+ * has just moved would count twice or not at all. Data without a wallet is read once per block for all plans.
  */
 export const readMarket = (tools: MarketTools, wallet: string, request: IntentRequest) =>
   readChains(tools, { wallet, request, isAsked: () => true })
 
 /**
- * The same of the chains only without which a request cannot be planned. That is enough for a plan, but not for
- * INSUFFICIENT_FUNDS, which tells what there is on all of them.
+ * Reads only the chains that a request needs. This suffices for a plan, but not for INSUFFICIENT_FUNDS, whose details
+ * list the balances on all chains.
  */
 export const readNeeded = (tools: MarketTools, wallet: string, request: IntentRequest) =>
   readChains(tools, { wallet, request, isAsked: ({ chain: { name } }) => needs(request, name) })
 
-/** Money for a lending may lie on any chain. */
+/** A lend can use money on any chain. */
 export const needsAll = ({ action }: IntentRequest): boolean => action === 'lend'
 
-/** True when a request cannot be planned without the answer of a chain. */
+/** True when a request cannot be planned without data of the chain. */
 export const needs = (request: IntentRequest, chain: string): boolean =>
   needsAll(request) || chainsNamedBy(request).includes(chain)
 
@@ -87,9 +86,9 @@ async function readChains(
       enabled.filter(isAsked).map(async (client) => {
         const view = views.find((one) => one.client === client)
         if (!view) return client.chain.name
-        // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-        const question = { wallet, request, others: views }
-        return readSnapshot(view, question).catch(() => client.chain.name)
+        // Includes undecodable responses: an unsynced node has no contracts.
+        const query = { wallet, request, others: views }
+        return readSnapshot(view, query).catch(() => client.chain.name)
       }),
     ),
     readPaused(idle, booked, { wallet, request }),
@@ -104,23 +103,23 @@ async function readChains(
   }
 }
 
-/** A chain, and the block at which it is asked for what does not hang on what is booked. */
-type View = PricedPlace & { booked: BookedBlock }
+/** A chain, and the block for data that does not depend on the indexed state. */
+type ChainView = PricedPlace & { booked: BookedBlock }
 
-/** Undefined where nothing was ever booked. While booking is held up prices and rates are those of the head. */
-function viewOf(client: ChainClient, known: KnownBlock[]): View | undefined {
+/** Undefined when no block was ever indexed. While indexing is delayed, prices and rates are read at the head. */
+function viewOf(client: ChainClient, known: KnownBlock[]): ChainView | undefined {
   const booked = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
   if (!booked?.isRecent) return booked && { client, booked, block: 'latest' }
   const { hash, baseFeeWei } = booked
   return { client, booked, baseFeeWei, block: { blockHash: hash } }
 }
 
-/** `others`: chains that may tell what a coin is worth. */
-type Question = { wallet: string; request: IntentRequest; others: View[] }
+/** `others`: chains whose price feed can serve as a fallback. */
+type SnapshotQuery = { wallet: string; request: IntentRequest; others: ChainView[] }
 
 async function readSnapshot(
-  view: View,
-  { wallet, request, others }: Question,
+  view: ChainView,
+  { wallet, request, others }: SnapshotQuery,
 ): Promise<ChainSnapshot> {
   const { client, booked, block } = view
   const holder = { wallet, block: { blockHash: booked.hash }, offered: block }
@@ -137,7 +136,7 @@ async function readSnapshot(
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
 }
 
-/** Reads the wallet's money again, at the head of the chain. Undefined when the head is booked. */
+/** Reads the wallet's money at the head of the chain. Undefined when the head is indexed. */
 export async function readAhead(
   snapshot: ChainSnapshot,
   wallet: string,

@@ -8,12 +8,11 @@ import type { IntentRequest } from '../domain/intent.js'
 import type { PausedChain } from '../domain/plan/market.js'
 import type { Claimed } from './reserved.js'
 
-/** `idle`: those of the clients that only an operator keeps from being used. */
+/** `idle`: clients that are disabled only by an operator's pause. */
 export type PauseView = { clients: ChainClient[]; idle: ChainClient[] }
 
 /**
- * The chains as they are to be planned with: one that operators have paused counts as disabled, so that nothing new
- * is planned to it or from it. What has a plan waits.
+ * The chains for planning. A paused chain counts as disabled, so that new plans avoid it. Existing plans wait.
  */
 export async function withPauses(db: Db, { list }: Pick<Chains, 'list'>): Promise<PauseView> {
   const pauses = await readPauses(db)
@@ -31,10 +30,10 @@ export async function withPauses(db: Db, { list }: Pick<Chains, 'list'>): Promis
   return { clients, idle }
 }
 
-/** What a wallet holds on a paused chain; without `balanceUnits` where nobody can tell. */
+/** A wallet's balance on a paused chain, without `balanceUnits` where unknown. */
 export type PausedHolding = { client: ChainClient; booked?: BookedBlock; balanceUnits?: bigint }
 
-/** Money for a lending may lie on any chain: what it is refused for is not to be mistaken for a lack of money. */
+/** Reads balances on paused chains for a lend, so that a pause is not reported as missing money. */
 export async function readPaused(
   clients: ChainClient[],
   booked: BookedBlock[],
@@ -54,7 +53,7 @@ export async function readPaused(
   )
 }
 
-/** The same, less what other intents hold. */
+/** The paused chain, with its balance minus the reservations of other intents. */
 export function toPausedChain(
   { client, booked, balanceUnits }: PausedHolding,
   asset: string,

@@ -22,19 +22,17 @@ import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
 import type { ChainState, MarketState, PositionState } from '../domain/plan/market.js'
 
 /**
- * What was asked for, and what the chains and the bridge said. `seen`: heads at which money is that the booked
- * blocks do not show.
+ * A request with data of the chains and bridges. `seen`: heads that show money which the indexed blocks do not show.
  */
 export type PlanInput = { request: IntentRequest; market: MarketSnapshot; seen?: SeenBlock[] }
 
 /**
- * Plans a request with what is left after the reservations. The caller holds the wallet's row, so that
- * two intents never count on the same money.
+ * Plans a request with the money that is not reserved. The caller has locked the wallet's row, so that two intents never
+ * use the same money.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says, or with the reason
- *   `market_busy` while another intent takes everything out of a market of the plan; RPC_ERROR when a
- *   chain that is silent, or a bridge that was never read, might hold the answer; UNAVAILABLE with the reason
- *   `capability_disabled`.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent`, or with the reason `market_busy` while
+ *   another intent withdraws everything from a market of the plan. RPC_ERROR when an unresponsive chain, or a bridge
+ *   without known fees, could change the result. UNAVAILABLE with the reason `capability_disabled`.
  */
 export async function planWithReservations(
   trx: Db,
@@ -52,9 +50,9 @@ export async function planWithReservations(
 }
 
 /**
- * Plans from balances as they are, whatever has become of their blocks.
+ * Plans from the given balances, even if their blocks were reorganised.
  *
- * @throws {ServiceError} As `planWithReservations`, without what is held.
+ * @throws {ServiceError} As `planWithReservations`, without `held`.
  */
 export async function planFrom(
   trx: Db,
@@ -64,7 +62,7 @@ export async function planFrom(
   return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
 }
 
-/** Plans with what others leave. */
+/** Plans with the money and capacity that other intents leave. */
 async function planBeside(
   trx: Db,
   claimed: Claimed,
@@ -87,8 +85,8 @@ async function planBeside(
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
   const state = { chains, routes, swaps, positions, disabled, paused, limits }
-  const rooms = { told: snapshots, promised: claimed.promised }
-  const plan = await planWithinRooms(trx, rooms, (rates) =>
+  const capacity = { offers: snapshots, promised: claimed.promised }
+  const plan = await planWithinRooms(trx, capacity, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )
   assertNotBusy(plan, snapshots, claimed)
@@ -114,12 +112,12 @@ function readClaimedOf(
   walletId: string,
   { request, market }: Omit<PlanInput, 'seen'>,
 ): Promise<Claimed> {
-  const purses = pursesOf(market, request.asset)
-  return readClaimed(trx, walletId, { purses, told: market.snapshots })
+  const balances = balancesOf(market, request.asset)
+  return readClaimed(trx, walletId, { balances, offers: market.snapshots })
 }
 
-/** Whatever money of the wallet was read. */
-function pursesOf(
+/** All token balances of the wallet that were read. */
+function balancesOf(
   { snapshots, paused }: Pick<MarketSnapshot, 'snapshots' | 'paused'>,
   asset: string,
 ) {
@@ -164,7 +162,7 @@ function toPositions(
 
 const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
-/** Where everything is being taken out, a step of another intent would be taken out with it. */
+/** While an intent withdraws everything, the money of another step would be withdrawn with it. */
 function assertNotBusy(
   { steps }: ExecutionPlan,
   snapshots: ChainSnapshot[],
@@ -174,21 +172,21 @@ function assertNotBusy(
     if (step.type !== 'deposit' && step.type !== 'withdraw') continue
     const at = snapshots.find(({ client }) => client.chain.name === step.chain)
     if (!at || !use(at.client.chain, step.market).everything) continue
-    const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
+    const message = `Another intent is withdrawing everything from ${step.protocol} on ${step.chain}. Try again when it has ended.`
     throw invalidRequest('chain', message, 'market_busy')
   }
 }
 
-/** A balance from a block that has gone meanwhile is no answer: money in it might count twice. */
+/** Drops balances from reorganised blocks: money in them might count twice. */
 function dropReorganised(
   { snapshots, silent }: MarketSnapshot,
   { isStillBooked }: Claimed,
 ): Pick<MarketSnapshot, 'snapshots' | 'silent'> {
   const isKept = ({ client: { chain } }: ChainSnapshot) => isStillBooked(chain)
-  const gone = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
-  return { snapshots: snapshots.filter(isKept), silent: [...silent, ...gone] }
+  const dropped = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
+  return { snapshots: snapshots.filter(isKept), silent: [...silent, ...dropped] }
 }
 
 function noAnswer(silent: string[]): ServiceError {
-  return new ServiceError('RPC_ERROR', `No answer from ${silent.join(', ')}.`, { silent })
+  return new ServiceError('RPC_ERROR', `No response from ${silent.join(', ')}.`, { silent })
 }

@@ -6,10 +6,10 @@ import type { IntentRequest } from '../domain/intent.js'
 import type { SwapQuote } from '../domain/plan/market.js'
 
 /**
- * What swaps between the asset of a request and the assets of other markets would bring at a block. Where no pool
- * gives the amount there is no quote.
+ * Quotes at a block for swaps between the requested asset and the assets of other markets. Without a pool for the amount
+ * there is no quote.
  *
- * @param holdings - What a withdrawal may take out, in base units.
+ * @param holdings - Positions that a withdrawal may use, in base units.
  */
 export async function readQuotes(
   { client, block }: Place,
@@ -40,7 +40,7 @@ export async function readQuotes(
     .map((quote) => ({ chain: client.chain.name, protocol: SWAP_PROTOCOL, ...quote }))
 }
 
-/** Tokens of the chain's markets that are another asset. */
+/** Tokens of the chain's markets other than the requested asset. */
 function otherTokens({ chain }: ChainClient, asset: Token): Token[] {
   return tokensOf(chain).filter(
     ({ address }) =>

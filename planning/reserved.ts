@@ -1,72 +1,71 @@
-import {
-  readClaims,
-  readReservedAhead,
-  type Claims,
-  type Counted as Asked,
-  type MarketUse,
-  type PurseAt,
-} from '../db/lanes/claims.js'
-import { roomsIn, type Told } from './rooms.js'
+import { readClaims, readReservedAhead } from '../db/lanes/claims.js'
+import { roomsIn, type ChainRates } from './rooms.js'
 import type { Chain } from '../chains/registry.js'
+import type { Claims, Counted, MarketUse, PurseAt } from '../db/lanes/claims.js'
 import type { Db } from '../db/connection/connect.js'
 import type { BookedBlock } from '../db/lanes/reservations.js'
 import type { Rate } from '../domain/yields.js'
 
-/** Tokens of a wallet on one chain whose balances were read at a block; `isAhead`: one that is not booked. */
-type Purses = { client: { chain: Chain }; booked: BookedBlock; isAhead?: true; tokens: string[] }
+/** Token balances of a wallet on one chain at a block. `isAhead`: the block is not indexed. */
+type ReadBalances = {
+  client: { chain: Chain }
+  booked: BookedBlock
+  isAhead?: true
+  tokens: string[]
+}
 
-/** What a plan of a wallet counts on. */
-export type Counted = { purses: Purses[]; told: Told[] }
+/** The balances and rates that a plan uses. */
+export type PlanData = { balances: ReadBalances[]; offers: ChainRates[] }
 
-/** What others hold of what a plan counts on. Throws for what was not asked about: it would count as free. */
+/** Reservations that affect a plan. Throws for tokens and markets that were not queried: they would count as free. */
 export type Claimed = {
-  /** False where the block at which a chain was read has gone since: what it said then says nothing. */
+  /** False when a reorg has removed the block at which the chain was read. */
   isStillBooked(chain: Chain): boolean
-  /** Base units of a token on a chain that are spoken for at the block at which its balance was read. */
+  /** Reserved base units of a token on a chain, at the block of its balance. */
   reserved(chain: Chain, token: string): bigint
-  /** Base units that open intents of all accounts will pay into the rooms of markets, as far as those are bounded. */
+  /** Base units that open intents of all accounts will deposit into markets with a bounded capacity. */
   promised: Map<Rate, bigint>
-  /** Steps of the wallet on a market that are not over. */
+  /** Open steps of the wallet on a market. */
   use(chain: Chain, market: string): MarketUse
 }
 
-/** Asks about all of it by one statement, and by another one about blocks that are not booked. */
-export async function readClaimed(trx: Db, walletId: string, counted: Counted): Promise<Claimed> {
-  const question = questionOf(counted)
-  const claims = await readClaims(trx, walletId, question.asked)
-  return toClaimed(question, claims, await readReservedAhead(trx, walletId, question.ahead))
+/** Reads all reservations in one query, and those for blocks that are not indexed in another. */
+export async function readClaimed(trx: Db, walletId: string, data: PlanData): Promise<Claimed> {
+  const query = queryOf(data)
+  const claims = await readClaims(trx, walletId, query.counted)
+  return toClaimed(query, claims, await readReservedAhead(trx, walletId, query.ahead))
 }
 
-type Purse = PurseAt & { chain: Chain }
+type TokenAt = PurseAt & { chain: Chain }
 
-/** `ahead`: purses at blocks that are not booked. */
-type Question = {
-  asked: Asked
-  purses: Purse[]
+/** `ahead`: balances at blocks that are not indexed. */
+type ReservationQuery = {
+  counted: Counted
+  purses: TokenAt[]
   markets: { chain: Chain; market: string }[]
-  ahead: Purse[]
+  ahead: TokenAt[]
   rooms: ReturnType<typeof roomsIn>
 }
 
-function questionOf({ purses: read, told }: Counted): Question {
-  const pursesOf = (isAhead: boolean) =>
+function queryOf({ balances: read, offers }: PlanData): ReservationQuery {
+  const tokensAt = (isAhead: boolean) =>
     read
       .filter((one) => (one.isAhead ?? false) === isAhead)
       .flatMap(({ client: { chain }, booked: at, tokens }) =>
         tokens.map((token) => ({ chain, token, at })),
       )
-  const rooms = roomsIn(told)
-  const markets = told.flatMap(({ client: { chain } }) =>
+  const rooms = roomsIn(offers)
+  const markets = offers.flatMap(({ client: { chain } }) =>
     chain.markets.map(({ address }) => ({ chain, chainId: chain.chainId, market: address })),
   )
-  const purses = pursesOf(false)
+  const purses = tokensAt(false)
   const blocks = read.map((one) => one.booked)
-  const asked = { blocks, purses, rooms: rooms.map(({ room }) => room), markets }
-  return { asked, purses, markets, ahead: pursesOf(true), rooms }
+  const counted = { blocks, purses, rooms: rooms.map(({ room }) => room), markets }
+  return { counted, purses, markets, ahead: tokensAt(true), rooms }
 }
 
 function toClaimed(
-  { purses, markets, ahead, rooms }: Question,
+  { purses, markets, ahead, rooms }: ReservationQuery,
   claims: Claims,
   reservedAhead: bigint[],
 ): Claimed {
@@ -87,6 +86,6 @@ const keyOf = ({ chainId }: Chain, address: string) => `${chainId}/${address}`
 
 function known<Value>(answers: Map<string, Value | undefined>, key: string): Value {
   const answer = answers.get(key)
-  if (answer === undefined) throw new Error(`What is held of ${key} was not asked.`)
+  if (answer === undefined) throw new Error(`The reservations of ${key} were not queried.`)
   return answer
 }

@@ -5,22 +5,22 @@ import type { Chain } from '../chains/registry.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { BridgeRoute } from '../domain/plan/market.js'
 
-/** The ways over bridges; `unread`: pairs of chains of which no service has ever said anything. */
-export type Routes = { routes: BridgeRoute[]; unread: Pair[] }
-type Pair = { from: string; to: string }
+/** Bridge routes. `unread`: pairs of chains whose fees were never reported. */
+export type Routes = { routes: BridgeRoute[]; unread: ChainPair[] }
+type ChainPair = { from: string; to: string }
 
 /**
- * The ways over bridges, the fast one of each pair of chains first, as their services described them last.
- * That may be long ago: while a service is silent, plans are made with what is known.
+ * Bridge routes with their latest reported fees, the fast one of each pair of chains first. The fees may be old: while
+ * a bridge service is unresponsive, plans use the last known ones.
  *
- * @param known - Absent: none is needed.
+ * @param known - Absent: no routes are needed.
  */
 export function routesOver(list: ChainClient[], known?: PairFees[]): Routes {
   if (!known) return { routes: [], unread: [] }
   const pairs = list.flatMap((from) => list.filter((to) => to !== from).map((to) => ({ from, to })))
   const open = pairs.filter(({ from, to }) => whyNoBridge(from, to) === undefined)
   const routes: BridgeRoute[] = []
-  const unread: Pair[] = []
+  const unread: ChainPair[] = []
   for (const [from, to] of open.map((pair) => [pair.from.chain, pair.to.chain] as const)) {
     const fees = known.filter((one) => one.from === from.name && one.to === to.name)
     if (fees.length === 0) unread.push({ from: from.name, to: to.name })
@@ -42,8 +42,8 @@ function routesOf(source: Chain, { protocol, from, to, ...fees }: PairFees): Bri
   })
 }
 
-/** True when a way that nobody knows of yet might be what a request needs. */
-export function mayNeedUnread(request: IntentRequest, unread: Pair[]): boolean {
+/** True when a route without known fees might serve the request. */
+export function mayNeedUnread(request: IntentRequest, unread: ChainPair[]): boolean {
   switch (request.action) {
     case 'lend':
       return unread.some(({ to }) => request.chain === undefined || request.chain === to)
@@ -54,7 +54,7 @@ export function mayNeedUnread(request: IntentRequest, unread: Pair[]): boolean {
   }
 }
 
-/** Why nothing goes over the bridge from one chain to another, undefined when it does. */
+/** Why the bridge from one chain to another is disabled. Undefined when it is enabled. */
 export function whyNoBridge(from: ChainClient, to: ChainClient): string | undefined {
   const there = disabledBecause(from, `bridge:${to.chain.name}`)
   return there ?? disabledBecause(to, 'bridge')

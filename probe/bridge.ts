@@ -10,7 +10,7 @@ const messenger = new Interface([
 ])
 const transmitter = new Interface(['function localDomain() view returns (uint32)'])
 
-/** Circle's contracts, and whether those of the other chains are their peers. */
+/** Checks Circle's contracts, and whether the contracts of the other chains are their peers. */
 export async function checkBridge(probe: Probe): Promise<Row[]> {
   const { chain, registry, read } = probe
   const { tokenMessenger, messageTransmitter, domain } = chain.cctp
@@ -24,23 +24,23 @@ export async function checkBridge(probe: Probe): Promise<Row[]> {
       : failed(
           'MessageTransmitter',
           'bridge',
-          `there is no MessageTransmitter of domain ${domain} at ${messageTransmitter}`,
+          `no MessageTransmitter of domain ${domain} at ${messageTransmitter}`,
         ),
     own && isSameAddress(String(own[0]), messageTransmitter)
       ? ok('TokenMessenger', 'bridge', 'is of the MessageTransmitter')
       : failed(
           'TokenMessenger',
           'bridge',
-          `there is no TokenMessenger of that MessageTransmitter at ${tokenMessenger}`,
+          `no TokenMessenger of that MessageTransmitter at ${tokenMessenger}`,
         ),
   ]
-  // What is not there has no peers, and what a peer says of it is nothing new.
+  // A missing contract has no peers.
   if (rows.some(({ outcome }) => outcome === 'failed')) return rows
   const others = registry.chains.filter(({ name }) => name !== chain.name)
   return [...rows, ...(await Promise.all(others.map((other) => checkPeer(probe, other))))]
 }
 
-/** A peer that cannot be the one of the registry is told by that chain's own checks. */
+/** Checks the peer on one other chain. The checks of that chain report a wrong contract there. */
 async function checkPeer({ chain, read }: Probe, { name, cctp }: Chain): Promise<Row> {
   const { tokenMessenger: to } = chain.cctp
   const args = [cctp.domain]
@@ -49,6 +49,6 @@ async function checkPeer({ chain, read }: Probe, { name, cctp }: Chain): Promise
   if (answer?.[0] === zeroPadValue(cctp.tokenMessenger, 32).toLowerCase()) {
     return ok(check, `bridge:${name}`, `domain ${cctp.domain} is its peer`)
   }
-  const detail = `the bridge does not lead from ${chain.name} to ${name}`
+  const detail = `the bridge has no route from ${chain.name} to ${name}`
   return failed(check, `bridge:${name}`, detail)
 }

@@ -11,10 +11,10 @@ import type { ChainClient } from '../chains/connect.js'
 import type { Chain, Registry } from '../chains/registry.js'
 import type { Finding } from '../domain/capability.js'
 
-/** What is known of an endpoint, by its place among those of its chain. Never its URL: it may hold a key. */
+/** The state of an endpoint. `position` counts from 1. The URL is omitted, because it may contain an API key. */
 export type EndpointState = { position: number; state: 'ok' | 'silent' | 'other chain' }
 
-/** `answered`: false when the chain said too little to judge it. */
+/** `answered`: false when the node answered too few requests for a result. */
 export type ChainReport = {
   chain: string
   answered: boolean
@@ -23,19 +23,19 @@ export type ChainReport = {
 }
 
 /**
- * Compares a chain with what the registry says of it, in three round trips at most. Nothing is sent. A chain that
- * does not answer is not judged: its only row is a warning.
+ * Compares a chain with its registry entry, in at most three round trips. Sends no transaction. A chain that does not
+ * answer gets a warning as its only finding.
  */
 export async function probeChain(client: ChainClient, registry: Registry): Promise<ChainReport> {
   const { chain } = client
   const endpoints = await Promise.all(client.endpoints.map(stateOf))
   const report = (answered: boolean, rows: Row[]): ChainReport => {
-    const told = [...endpointRows(chain, endpoints), ...rows]
-    const findings = told.map((row) => ({ chain: chain.name, ...row }))
+    const all = [...endpointRows(chain, endpoints), ...rows]
+    const findings = all.map((row) => ({ chain: chain.name, ...row }))
     return { chain: chain.name, answered, endpoints, findings }
   }
   if (endpoints.every(({ state }) => state === 'silent')) return report(false, [])
-  // Whoever asks another chain about these contracts learns nothing.
+  // Contracts on another chain are irrelevant.
   if (endpoints.every(({ state }) => state !== 'ok')) return report(true, [])
   try {
     return report(true, await checkContracts(client, registry))
@@ -52,7 +52,7 @@ async function stateOf({ chain, send }: ChainClient, index: number): Promise<End
   return { position, state: Number(answer) === chain.chainId ? 'ok' : 'other chain' }
 }
 
-/** One that serves another chain harms nothing while there is one that does not: it is not asked. */
+/** An endpoint of another chain receives no requests, so it is harmless while another endpoint is `ok`. */
 function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): Row[] {
   const capability = endpoints.some(({ state }) => state === 'ok') ? 'endpoint' : 'node'
   return endpoints.map(({ position, state }) => {
@@ -66,7 +66,7 @@ function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): Row[] {
 async function checkContracts(client: ChainClient, registry: Registry): Promise<Row[]> {
   const probe = await openProbe(client, registry)
   const core = checkCore(probe)
-  // Without it nothing else can be read.
+  // All other checks read through Multicall3.
   if (!probe.hasCode(MULTICALL_ADDRESS)) return core
   const rows = await Promise.all([
     core,

@@ -17,12 +17,12 @@ const token = new Interface([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ])
 
-/** What everything else on a chain rests on. */
+/** Checks the contracts that every operation of a chain needs. */
 export async function checkCore(probe: Probe): Promise<Row[]> {
   const { chain, hasCode } = probe
   const multicall = hasCode(MULTICALL_ADDRESS)
-    ? ok('Multicall3', 'chain', 'is there')
-    : failed('Multicall3', 'chain', `there is no Multicall3 at ${MULTICALL_ADDRESS}`)
+    ? ok('Multicall3', 'chain', 'is deployed')
+    : failed('Multicall3', 'chain', `no Multicall3 at ${MULTICALL_ADDRESS}`)
   if (!hasCode(MULTICALL_ADDRESS)) return [multicall, checkDelegate(probe)]
   const [account, decimals, domain] = await Promise.all([
     checkEntryPoint(probe),
@@ -44,14 +44,14 @@ async function checkEntryPoint({ chain, read }: Probe): Promise<Row> {
   const question = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getDomainSeparatorV4' }
   const answer = await read(question)
   if (answer?.[0] === expected) return ok('EntryPoint', 'chain', 'v0.8 signs for this chain')
-  return failed('EntryPoint', 'chain', `there is no EntryPoint v0.8 at ${ENTRY_POINT_ADDRESS}`)
+  return failed('EntryPoint', 'chain', `no EntryPoint v0.8 at ${ENTRY_POINT_ADDRESS}`)
 }
 
 function checkDelegate({ codeAt }: Probe): Row {
   if (keccak256(codeAt(DELEGATE_ADDRESS)) === DELEGATE_CODE_HASH) {
     return ok('Simple7702Account', 'chain', 'has the code of v0.8')
   }
-  const detail = `there is no Simple7702Account v0.8 at ${DELEGATE_ADDRESS}`
+  const detail = `no Simple7702Account v0.8 at ${DELEGATE_ADDRESS}`
   return failed('Simple7702Account', 'chain', detail)
 }
 
@@ -60,11 +60,11 @@ async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<Row> {
   if (answer?.[0] === BigInt(usdc.decimals)) {
     return ok('USDC', 'chain', `has ${usdc.decimals} decimals`)
   }
-  const detail = answer ? `USDC has ${String(answer[0])} decimals` : 'there is no USDC'
+  const detail = answer ? `USDC has ${String(answer[0])} decimals` : 'no USDC'
   return failed('USDC', 'chain', `${detail} at ${usdc.address}`)
 }
 
-/** What fundings are signed for, on the one chain that has them. */
+/** Checks the EIP-712 domain that fundings are signed for. Only one chain has fundings. */
 async function checkDomain({ chain, read }: Probe, usdc: Token): Promise<Row> {
   const check = 'USDC domain'
   const { name, version } = usdc.eip712

@@ -4,7 +4,7 @@ import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Finding } from '../domain/capability.js'
 
-/** Probes all chains of a deployment at once. */
+/** Probes all chains of a deployment concurrently. */
 export async function probeChains({ list }: Chains, registry: Registry): Promise<ChainReport[]> {
   const reports = await Promise.all(list.map((client) => probeChain(client, registry)))
   const broken = reports
@@ -19,7 +19,7 @@ export async function probeChains({ list }: Chains, registry: Registry): Promise
 const hasNoBridge = (findings: Finding[]) =>
   disabledIn(findings).some(({ capability }) => /^(node|chain|bridge)$/.test(capability))
 
-/** A way to a chain whose own end is broken is told by that chain. */
+/** Downgrades a failed route to a warning when the destination's own bridge is broken, which that chain reports. */
 function withoutBlame(finding: Finding, broken: string[]): Finding {
   if (finding.outcome !== 'failed' || !broken.includes(finding.capability)) return finding
   return { ...finding, outcome: 'warning' }

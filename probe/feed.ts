@@ -1,10 +1,10 @@
 import { priceFeed as abi } from '../chains/prices.js'
 import { failed, ok, warning, type Probe, type Row } from './look.js'
 
-/** Feeds of test networks are often days behind; costs told by an older price mislead. */
+/** Feeds of test networks are often days old. Costs in USD by an older price would mislead. */
 const MAX_AGE_SECONDS = 86_400
 
-/** The price of ETH in USD, by which costs are told. */
+/** Checks the price feed of ETH in USD, which converts costs. */
 export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
   const { ethUsdFeed: to } = chain
   const [decimals, round] = await Promise.all([
@@ -17,7 +17,7 @@ export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
 function judge(to: string, decimals: unknown, round: [bigint, bigint] | undefined): Row {
   const check = 'ETH / USD feed'
   if (decimals !== 8n || !round || round[0] <= 0n) {
-    return failed(check, 'prices', `there is no feed of ETH / USD at ${to}`)
+    return failed(check, 'prices', `no ETH / USD feed at ${to}`)
   }
   const age = Math.floor(Date.now() / 1000) - Number(round[1])
   if (age <= MAX_AGE_SECONDS) return ok(check, 'prices', 'is fresh')

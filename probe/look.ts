@@ -10,10 +10,10 @@ import {
 } from '../chains/registry.js'
 import type { Capability, Finding } from '../domain/capability.js'
 
-/** A view function to be asked. */
+/** A call of a view function. */
 export type Question = { to: string; abi: Interface; name: string; args?: unknown[] }
 
-/** What the checks of one chain work with. */
+/** The inputs of the checks of one chain. */
 export type Probe = {
   client: ChainClient
   chain: Chain
@@ -21,14 +21,14 @@ export type Probe = {
   hasCode(address: string): boolean
   codeAt(address: string): string
   /**
-   * The results of a view function; undefined when there is no such contract, or another one.
+   * Calls a view function. Returns undefined when the address has no contract or another one.
    *
-   * @throws {ServiceError} RPC_ERROR when the node does not answer, which tells nothing of the contract.
+   * @throws {ServiceError} RPC_ERROR when the node does not answer.
    */
   read(question: Question): Promise<Result | undefined>
 }
 
-/** A row of the report. */
+/** A finding without its chain. */
 export type Row = Omit<Finding, 'chain'>
 
 export const ok = (check: string, capability: Capability, detail: string): Row => ({
@@ -44,7 +44,7 @@ export const failed = (check: string, capability: Capability, detail: string): R
   outcome: 'failed',
 })
 
-/** Reads which code is where. */
+/** Reads the code at all addresses of the chain's registry entry. */
 export async function openProbe(client: ChainClient, registry: Registry): Promise<Probe> {
   const { chain } = client
   const addresses = addressesOf(chain)
@@ -71,10 +71,10 @@ export async function openProbe(client: ChainClient, registry: Registry): Promis
   }
 }
 
-/** Every address of the registry's chain, once. */
+/** All distinct addresses of the chain's registry entry. */
 function addressesOf(chain: Chain): string[] {
   const { cctp, uniswap, markets, ethUsdFeed } = chain
-  const places = [
+  const addresses = [
     ...[MULTICALL_ADDRESS, ENTRY_POINT_ADDRESS, DELEGATE_ADDRESS],
     ...tokensOf(chain).map(({ address }) => address),
     ...markets.flatMap(({ address, underlying, receiptToken, lendsTo }) => [
@@ -84,5 +84,5 @@ function addressesOf(chain: Chain): string[] {
     ...[cctp.tokenMessenger, cctp.messageTransmitter, ethUsdFeed],
     ...(uniswap ? [uniswap.factory, uniswap.quoter, uniswap.router] : []),
   ]
-  return [...new Set(places)]
+  return [...new Set(addresses)]
 }

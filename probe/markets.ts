@@ -20,10 +20,10 @@ const comet = new Interface([
 const vault = new Interface(['function asset() view returns (address)'])
 const erc20 = new Interface(['function decimals() view returns (uint8)'])
 
-/** What keeps money from being lent: for as long as the market is so, or because it is another one. */
-type Flaw = { lasts: boolean; detail: string }
-const other = (detail: string): Flaw => ({ lasts: true, detail })
-const passing = (detail: string): Flaw => ({ lasts: false, detail })
+/** A reason why a market accepts no deposits. `isPermanent`: the contract differs from its registry entry. */
+type Flaw = { isPermanent: boolean; detail: string }
+const permanent = (detail: string): Flaw => ({ isPermanent: true, detail })
+const temporary = (detail: string): Flaw => ({ isPermanent: false, detail })
 
 const checks: Record<Market['protocol'], (probe: Probe, market: Market) => Promise<Flaw[]>> = {
   async 'aave-v3'(probe, { address, underlying, receiptToken }) {
@@ -35,11 +35,15 @@ const checks: Record<Market['protocol'], (probe: Probe, market: Market) => Promi
       read({ to, abi: comet, name: 'baseToken' }),
       read({ to, abi: comet, name: 'isSupplyPaused' }),
     ])
-    if (!base || !paused) return [other(`there is no Comet at ${to}`)]
+    if (!base || !paused) return [permanent(`no Comet at ${to}`)]
     return [
-      ...(isAddress(base[0], underlying) ? [] : [other('its base token is another one')]),
-      ...(isSameAddress(receiptToken, to) ? [] : [other('its receipt token is not itself')]),
-      ...(paused[0] === true ? [passing('it is paused')] : []),
+      ...(isAddress(base[0], underlying)
+        ? []
+        : [permanent('its base token differs from the registry')]),
+      ...(isSameAddress(receiptToken, to)
+        ? []
+        : [permanent('its receipt token differs from the market')]),
+      ...(paused[0] === true ? [temporary('it is paused')] : []),
     ]
   },
 
@@ -48,16 +52,20 @@ const checks: Record<Market['protocol'], (probe: Probe, market: Market) => Promi
       probe.read({ to, abi: vault, name: 'asset' }),
       lendsTo ? checkReserve(probe, { ...lendsTo, asset: underlying }) : [],
     ])
-    if (!asset) return [other(`there is no vault at ${to}`)]
+    if (!asset) return [permanent(`no vault at ${to}`)]
     return [
-      ...(isAddress(asset[0], underlying) ? [] : [other('its asset is another one')]),
-      ...(isSameAddress(receiptToken, to) ? [] : [other('its receipt token is not itself')]),
+      ...(isAddress(asset[0], underlying)
+        ? []
+        : [permanent('its asset differs from the registry')]),
+      ...(isSameAddress(receiptToken, to)
+        ? []
+        : [permanent('its receipt token differs from the market')]),
       ...below,
     ]
   },
 }
 
-/** Markets and what they take. One that is only a candidate may be missing: it is not offered then. */
+/** Checks the markets and their terms. A missing candidate is a warning, and is not offered. */
 export async function checkMarkets(probe: Probe): Promise<Row[]> {
   const rows = await Promise.all(
     probe.chain.markets.map(async (market) => {
@@ -75,9 +83,9 @@ function asCandidate(row: Row): Row {
 
 async function checkMarket(probe: Probe, market: Market): Promise<Row[]> {
   const { protocol, address, receiptToken } = market
-  const missing = [address, receiptToken].find((place) => !probe.hasCode(place))
+  const missing = [address, receiptToken].find((contract) => !probe.hasCode(contract))
   if (missing) {
-    const detail = `there is no contract at ${missing}`
+    const detail = `no contract at ${missing}`
     return [failed(`${protocol} market`, `market:${address}`, detail)]
   }
   const [flaws, token] = await Promise.all([
@@ -86,46 +94,52 @@ async function checkMarket(probe: Probe, market: Market): Promise<Row[]> {
   ])
   const capability = `lending:${address}` as const
   const found = [...flaws, ...token]
-  const there = ok(`${protocol} market`, `market:${address}`, 'is there')
-  if (found.length === 0) return [there, ok(`${protocol} terms`, capability, 'take the token')]
-  const told = found.map(({ lasts, detail }) => {
-    // What passes is read again for each plan.
-    return (lasts ? failed : warning)(`${protocol} terms`, capability, detail)
+  const deployed = ok(`${protocol} market`, `market:${address}`, 'is deployed')
+  if (found.length === 0) {
+    return [deployed, ok(`${protocol} terms`, capability, 'accept the token')]
+  }
+  const terms = found.map(({ isPermanent, detail }) => {
+    // Temporary flaws do not disable the market, because each plan reads them again.
+    return (isPermanent ? failed : warning)(`${protocol} terms`, capability, detail)
   })
-  return [there, ...told]
+  return [deployed, ...terms]
 }
 
 async function checkUnderlying({ chain, read }: Probe, { underlying }: Market): Promise<Flaw[]> {
   const token = tokensOf(chain).find(({ address }) => isSameAddress(address, underlying))
-  if (!token) return [other(`its token ${underlying} is not listed`)]
+  if (!token) return [permanent(`its token ${underlying} is missing in the registry`)]
   const answer = await read({ to: underlying, abi: erc20, name: 'decimals' })
   if (answer?.[0] === BigInt(token.decimals)) return []
-  return [other(`${token.symbol} at ${underlying} is not a token of ${token.decimals} decimals`)]
+  return [permanent(`${token.symbol} at ${underlying} does not have ${token.decimals} decimals`)]
 }
 
-type Reserve = { pool: string; asset: string; aToken: string }
+type ProbedReserve = { pool: string; asset: string; aToken: string }
 
-async function checkReserve({ read }: Probe, reserve: Reserve): Promise<Flaw[]> {
+async function checkReserve({ read }: Probe, reserve: ProbedReserve): Promise<Flaw[]> {
   const ofToken = (name: string): Question => ({ to: reserve.aToken, abi: aToken, name })
   const data = { to: reserve.pool, abi: pool, name: 'getReserveData', args: [reserve.asset] }
-  const [told, asset, its] = await Promise.all([
+  const [stored, asset, aTokenPool] = await Promise.all([
     read(data),
     read(ofToken('UNDERLYING_ASSET_ADDRESS')),
     read(ofToken('POOL')),
   ])
-  if (!told) return [other(`there is no pool of Aave at ${reserve.pool}`)]
-  const { configuration, aToken: listed } = told as unknown as Listed
-  if (!isAddress(listed, reserve.aToken)) return [other('it does not list the token')]
+  if (!stored) return [permanent(`no Aave pool at ${reserve.pool}`)]
+  const { configuration, aToken: listed } = stored as unknown as ReserveData
+  if (!isAddress(listed, reserve.aToken)) return [permanent('the pool does not list the token')]
   return [
-    ...(isAddress(asset?.[0], reserve.asset) ? [] : [other('its aToken is of another token')]),
-    ...(isAddress(its?.[0], reserve.pool) ? [] : [other('its aToken is of another pool')]),
-    ...((configuration & ACTIVE) === 0n ? [passing('it is not active')] : []),
-    ...((configuration & FROZEN) === 0n ? [] : [passing('it is frozen')]),
-    ...((configuration & PAUSED) === 0n ? [] : [passing('it is paused')]),
+    ...(isAddress(asset?.[0], reserve.asset)
+      ? []
+      : [permanent('its aToken has another underlying token')]),
+    ...(isAddress(aTokenPool?.[0], reserve.pool)
+      ? []
+      : [permanent('its aToken belongs to another pool')]),
+    ...((configuration & ACTIVE) === 0n ? [temporary('it is not active')] : []),
+    ...((configuration & FROZEN) === 0n ? [] : [temporary('it is frozen')]),
+    ...((configuration & PAUSED) === 0n ? [] : [temporary('it is paused')]),
   ]
 }
 
-type Listed = { configuration: bigint; aToken: string }
+type ReserveData = { configuration: bigint; aToken: string }
 
 const isAddress = (answer: unknown, address: string) =>
   typeof answer === 'string' && isSameAddress(answer, address)

@@ -4,7 +4,7 @@ import type { ChainReport } from './chain.js'
 import type { Chain, Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 
-/** Reports of chains with a row for each pause by an operator that concerns them, as the database has them now. */
+/** Adds a failed finding to each report for every pause that applies to its chain. */
 export async function withPauses(
   db: Db,
   registry: Registry,

@@ -9,14 +9,14 @@ import type { Finding } from '../domain/capability.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Lane } from '../db/lanes/signing.js'
 
-/** Gas of a lend as a transaction of its own: a bundle needs less for each. */
+/** Gas of a lend in its own transaction. A lend in a bundle needs less. */
 const LEND_GAS = 300_000n
 
-/** Lanes that pay for fewer lends than this, and a treasury of fewer fundings, are soon empty. */
+/** Below these numbers of lends and fundings a balance gets a warning. */
 const FEW_LENDS = 100n
 const FEW_FUNDINGS = 20n
 
-/** Money of the service itself. `lasts`: so many lends, or fundings, at the present price of gas. */
+/** A token balance of the service itself. `lasts`: the lends, or fundings, it covers at the current gas price. */
 export type Purse = {
   chain: string
   role: 'treasury' | 'lane'
@@ -26,7 +26,7 @@ export type Purse = {
   lasts: bigint
 }
 
-/** What treasury and lanes hold on the chains that answer. Those that the signer has not made yet are not there. */
+/** Balances of treasury and senders on the chains that answer. Keys are missing until the signer creates them. */
 export async function readPurses(db: Db, { list }: Chains): Promise<Purse[]> {
   const [treasury, senders] = await Promise.all([findTreasuryAddress(db), readSenderAddresses(db)])
   const asked = list.map(async (client) => {
@@ -49,7 +49,7 @@ async function readTreasury(client: ChainClient, address: string): Promise<Purse
   return { chain: name, role: 'treasury', address, asset: 'USDC', units, lasts }
 }
 
-/** What pays for gas: a lane's own, and what the treasury has to refill them. */
+/** The ETH of a sender, or of the treasury, which refills the senders. */
 async function readGas(
   client: ChainClient,
   { sender: address, purpose }: Pick<Lane, 'sender' | 'purpose'>,
@@ -70,21 +70,21 @@ async function readGas(
   }
 }
 
-/** Whether there is enough in them. Only a treasury without USDC disables anything. */
+/** Checks whether the balances suffice. Only a treasury without USDC disables a capability. */
 export function judgePurses(purses: Purse[]): Finding[] {
-  return purses.map((purse) => ({ chain: purse.chain, ...judgePurse(purse) }))
+  return purses.map((balance) => ({ chain: balance.chain, ...judgePurse(balance) }))
 }
 
-function judgePurse(purse: Purse): Row {
-  if (purse.role === 'lane') return judgeLane(purse)
-  return purse.asset === 'USDC' ? judgeTreasury(purse) : judgeReserve(purse)
+function judgePurse(balance: Purse): Row {
+  if (balance.role === 'lane') return judgeSender(balance)
+  return balance.asset === 'USDC' ? judgeTreasury(balance) : judgeReserve(balance)
 }
 
-/** Lanes may be filled by hand as well. */
+/** Never fails, because operators may also fund senders by hand. */
 function judgeReserve({ address, units, lasts }: Purse): Row {
   const check = `treasury gas ${address}`
-  if (lasts === 0n) return warning(check, 'gas', 'the treasury has no ETH to refill lanes with')
-  const detail = `the treasury has ${fromUnits(units, 18)} ETH to refill lanes with`
+  if (lasts === 0n) return warning(check, 'gas', 'the treasury has no ETH to refill senders')
+  const detail = `the treasury has ${fromUnits(units, 18)} ETH to refill senders`
   return lasts < FEW_LENDS ? warning(check, 'gas', detail) : ok(check, 'gas', detail)
 }
 
@@ -95,9 +95,9 @@ function judgeTreasury({ address, units, lasts }: Purse): Row {
   return lasts < FEW_FUNDINGS ? warning(check, 'funding', detail) : ok(check, 'funding', detail)
 }
 
-function judgeLane({ address, units, lasts }: Purse): Row {
-  const check = `lane ${address}`
-  const detail = `the lane has ${fromUnits(units, 18)} ETH, which pays for ${lasts} lends`
+function judgeSender({ address, units, lasts }: Purse): Row {
+  const check = `sender ${address}`
+  const detail = `the sender has ${fromUnits(units, 18)} ETH, enough for ${lasts} lends`
   if (lasts === 0n) return failed(check, 'gas', detail)
   return lasts < FEW_LENDS ? warning(check, 'gas', detail) : ok(check, 'gas', detail)
 }

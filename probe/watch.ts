@@ -8,29 +8,28 @@ import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PartLog } from '../log.js'
 
-/** How often a deployment in which all is well is probed, and one of which something is broken or silent. */
-const WELL_MS = 300_000
-const UNWELL_MS = 30_000
+/** Interval of the probes of a healthy deployment, and of one with a failed check or a silent chain. */
+const HEALTHY_MS = 300_000
+const UNHEALTHY_MS = 30_000
 
-/** What is known of a deployment, and since when. */
+/** The state of a deployment at a time. */
 export type Report = { checkedAt: Date; chains: ChainReport[]; purses: Purse[] }
 
-/** `db`: to look for treasury and lanes as well. */
+/** `db`: probes the balances of treasury and senders too. */
 export type ProbeTools = { chains: Chains; registry: Registry; db?: Db }
 
 export type Prober = {
-  /** The latest report; undefined until there is one. */
+  /** The latest report; undefined before the first one. */
   latest(): Report | undefined
   /**
-   * Probes the deployment, together with whoever asks for it meanwhile: what is told was looked at after it was asked
-   * for. What is found is known to all that ask its chains.
+   * Probes the deployment. Calls during a probe share the next one, so that a report is never older than its call. The
+   * findings are stored in the clients of the chains.
    */
   probe(): Promise<Report>
 }
 
 /**
- * Probes a deployment when it is asked to, and keeps what it has found. A chain that did not answer keeps what was
- * known of it.
+ * Creates a prober, which keeps its latest report. A chain that does not answer keeps its earlier findings.
  */
 export function createProber(tools: ProbeTools): Prober {
   let latest: Report | undefined
@@ -55,47 +54,47 @@ export function createProber(tools: ProbeTools): Prober {
   }
 }
 
-/** `known`: what was there before, for as long as the database does not answer. */
+/** @param known - The earlier balances, used when the database does not answer. */
 async function readReport({ chains, registry, db }: ProbeTools, known: Purse[]): Promise<Report> {
   const [reports, purses] = await Promise.all([
     probeChains(chains, registry),
-    // Without a database there is no telling whose money it would be.
+    // Without a database the addresses of treasury and senders are unknown.
     db ? readPurses(db, chains).catch(() => known) : [],
   ])
   const judged = judgePurses(purses)
-  const withPurses = reports.map((report) => ({
+  const withBalances = reports.map((report) => ({
     ...report,
     findings: [...report.findings, ...judged.filter(({ chain }) => chain === report.chain)],
   }))
-  return { checkedAt: new Date(), chains: withPurses, purses }
+  return { checkedAt: new Date(), chains: withBalances, purses }
 }
 
 function keep({ list }: Chains, reports: ChainReport[]): void {
   for (const { chain, answered, findings } of reports) {
-    const client = list.find((one) => one.chain.name === chain)
+    const client = list.find((known) => known.chain.name === chain)
     if (client && answered) client.condition.findings = findings
   }
 }
 
 /**
- * Probes a deployment again and again until the signal aborts, and logs what is disabled and what works again.
+ * Probes a deployment periodically until the signal aborts, and logs checks that fail and checks that recover.
  *
- * @returns Resolves with the first report.
+ * @returns `first` resolves with the first report, `ended` after the abort.
  */
 export function watchDeployment(
   prober: Prober,
   log: PartLog,
   stopping: AbortSignal,
 ): { first: Promise<void>; ended: Promise<void> } {
-  const told = new Map<string, Finding>()
+  const reported = new Map<string, Finding>()
   const once = async () => {
     try {
       const report = await prober.probe()
-      tell(report, told, log)
-      return isWell(report) ? WELL_MS : UNWELL_MS
+      logChanges(report, reported, log)
+      return isHealthy(report) ? HEALTHY_MS : UNHEALTHY_MS
     } catch (error) {
-      log.warn({ err: error }, 'probing failed')
-      return UNWELL_MS
+      log.warn({ err: error }, 'probe failed')
+      return UNHEALTHY_MS
     }
   }
   const begun = once()
@@ -109,13 +108,13 @@ export function watchDeployment(
   return { first: begun.then(() => undefined), ended: run() }
 }
 
-const isWell = ({ chains }: Report) =>
+const isHealthy = ({ chains }: Report) =>
   chains.every(({ answered, findings }) => {
     return answered && findings.every(({ outcome }) => outcome !== 'failed')
   })
 
-/** Each failed check once, and each chain that keeps silent, until it has passed again. */
-function tell({ chains }: Report, told: Map<string, Finding>, log: PartLog): void {
+/** Logs each failed check and each silent chain once, and once more when it recovers. */
+function logChanges({ chains }: Report, reported: Map<string, Finding>, log: PartLog): void {
   const answering = chains.filter(({ answered }) => answered)
   const silent = chains.filter(({ answered }) => !answered).map(({ chain }) => silence(chain))
   const failed = answering.flatMap(({ findings }) =>
@@ -124,25 +123,25 @@ function tell({ chains }: Report, told: Map<string, Finding>, log: PartLog): voi
   const all = [...failed, ...silent]
   const now = new Map(all.map((finding) => [nameOf(finding), finding]))
   for (const [name, finding] of now) {
-    if (!told.has(name)) log.warn(finding, 'a check of the deployment failed')
-    told.set(name, finding)
+    if (!reported.has(name)) log.warn(finding, 'deployment check failed')
+    reported.set(name, finding)
   }
-  for (const [name, finding] of told) {
+  for (const [name, finding] of reported) {
     const isAnswered = answering.some(({ chain }) => chain === finding.chain)
     if (!isAnswered || now.has(name)) continue
-    told.delete(name)
-    log.info({ chain: finding.chain, check: finding.check }, 'a check that failed passes again')
+    reported.delete(name)
+    log.info({ chain: finding.chain, check: finding.check }, 'deployment check recovered')
   }
 }
 
 const silence = (chain: string): Finding => ({
   ...{ chain, check: 'answers', capability: 'node', outcome: 'warning' },
-  detail: 'it does not answer',
+  detail: 'the chain does not answer',
 })
 
 const nameOf = ({ chain, check, capability }: Finding) => `${chain} ${check} ${capability}`
 
-/** The report as the log has it: one line for a process that has started. */
+/** The report as log fields of a started process. */
 export function summarize({ chains }: Report) {
   return chains.map(({ chain, answered, endpoints, findings }) => ({
     ...{ chain, answered, endpoints, disabled: disabledIn(findings) },

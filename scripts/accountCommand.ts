@@ -1,16 +1,12 @@
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import {
   createAccount,
   createApiKey,
-  getAccount,
   grantCredits,
   readAccounts,
   resumeAccount,
   suspendAccount,
-  type Scope,
 } from '../db/tenants/accounts.js'
-import { revokeApiKey, rollApiKey } from '../db/tenants/apiKeys.js'
 import { changePlan } from '../db/tenants/plans.js'
 import { tiers, type Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
@@ -19,50 +15,49 @@ import {
   describeAccounts,
   describeKeys,
   describeNewKey,
-  time,
-  type Answer,
+  type CommandOutput,
 } from './accountAnswers.js'
-import { line, misuse, options, type Command } from './command.js'
+import { line, misuse, options, whole, type Command } from './command.js'
+import { keyCommands } from './keyCommands.js'
 import { describeLanes } from './laneAnswers.js'
 import { memberCommands } from './memberCommands.js'
 import { orderOf, stopCommands } from './stopCommands.js'
 
 export const USAGE = `Usage: npm run account -- <command>
 
-  create --plan free|pro|enterprise --name NAME     a new account and its first key
-  list                                              all accounts
-  show ACCOUNT                                      limits, credits and keys of an account
-  plan ACCOUNT free|pro|enterprise                  another plan, with its limits
-  suspend ACCOUNT --why TEXT [--by NAME]            refuses all its keys at once; what runs goes on
-  resume ACCOUNT --why TEXT [--by NAME]             admits them again
-  freeze ACCOUNT --why TEXT [--by NAME]             signs nothing more for its wallets; what was sent goes on, and
-                                                    what was burned comes out
-  unfreeze ACCOUNT --why TEXT [--by NAME]           lets what waits go on
+  create --plan free|pro|enterprise --name NAME     creates an account and its first key
+  list                                              lists all accounts
+  show ACCOUNT                                      shows limits, credits and keys of an account
+  plan ACCOUNT free|pro|enterprise                  changes the plan and its limits
+  suspend ACCOUNT --why TEXT [--by NAME]            rejects all its keys at once; running intents continue
+  resume ACCOUNT --why TEXT [--by NAME]             accepts its keys again
+  freeze ACCOUNT --why TEXT [--by NAME]             stops signing for its wallets; sent transactions continue, and
+                                                    burned money is still minted
+  unfreeze ACCOUNT --why TEXT [--by NAME]           resumes signing for its wallets
   wallet freeze|unfreeze WALLET --why TEXT [--by NAME]
-  chain pause|resume CHAIN --why TEXT [--by NAME]   signs nothing more on a chain, mints neither
-  deployment pause|resume --why TEXT [--by NAME]    the same everywhere
-  stops                                             what is frozen or paused, since when, by whom and why
-  events                                            the latest of these acts of operators, suspensions too
+  chain pause|resume CHAIN --why TEXT [--by NAME]   stops or resumes signing on a chain, mints included
+  deployment pause|resume --why TEXT [--by NAME]    stops or resumes signing on all chains
+  stops                                             lists pauses and freezes with time, operator and reason
+  events                                            shows the latest entries of the audit log
   key create ACCOUNT --name NAME [--scopes read] [--expires DATE]
   key list ACCOUNT
-  key revoke KEY_ID                                 ends a key at once
-  key roll KEY_ID [--grace HOURS] [--expires DATE]  a successor that ends when the old key would have, or at
-                                                    DATE; the old key ends after 24 hours
-  credits grant ACCOUNT CREDITS [--reference TEXT]  credits that never lapse; a reference counts once
+  key revoke KEY_ID                                 revokes a key at once
+  key roll KEY_ID [--grace HOURS] [--expires DATE]  replaces a key; the old key ends after 24 hours or HOURS, the
+                                                    new one keeps its expiry unless DATE is given
+  credits grant ACCOUNT CREDITS [--reference TEXT]  grants credits that do not expire; a reference counts once
   invite --account ACCOUNT --role owner|developer|viewer [--email EMAIL] [--operator] [--base-url URL]
-                                                    a link to the dashboard, good once and for a day; without an
-                                                    e-mail whoever has it says his own; an operator sees the
-                                                    whole deployment
-  lanes                                             treasury and lanes: addresses, balances, open nonces, and how
-                                                    long the gas lasts at its present price
+                                                    creates a dashboard link, valid once within a day; without
+                                                    --email the invited person enters theirs; an operator sees
+                                                    the whole deployment
+  lanes                                             shows treasury and senders: addresses, balances, open nonces,
+                                                    and how long the gas lasts at the current price
 
-The database is that of DATABASE_URL, with the rights of its owner, else that of a running npm start.
-A key is shown once, when it is made. A DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
-Every command answers in JSON when told --json.`
+Uses the database of DATABASE_URL, with the role of its owner, otherwise that of a running npm start.
+A key is shown once, when it is created. DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
+--json prints the output of any command as JSON.`
 
-/** Beyond these a number is a typing error. */
+/** A higher number is a typing error. */
 const MAX_CREDITS = 1_000_000_000
-const MAX_GRACE_HOURS = 8_760
 
 const commands: Record<string, Command> = {
   create: {
@@ -120,49 +115,6 @@ const commands: Record<string, Command> = {
       return (db) => changed(db, id, resumeAccount(db, id, order))
     },
   },
-  'key create': {
-    args: ['ACCOUNT'],
-    options: ['name', 'scopes', 'expires'],
-    prepare(values, id) {
-      const name = line('--name', values.name)
-      const scopes = values.scopes === undefined ? {} : { scopes: readScopes(values.scopes) }
-      const { expiresAt = null } = readExpiry(values.expires)
-      const key = { name, ...scopes, ...(expiresAt && { expiresAt }) }
-      return async (db) => describeNewKey(await createApiKey(db, id, key), expiresAt)
-    },
-  },
-  'key list': {
-    args: ['ACCOUNT'],
-    options: [],
-    prepare: (_values, id) => async (db) => {
-      await getAccount(db, id)
-      return describeKeys(db, id)
-    },
-  },
-  'key revoke': {
-    args: ['KEY_ID'],
-    options: [],
-    prepare: (_values, id) => async (db) => {
-      await revokeApiKey(db, id)
-      return { text: 'Revoked.', json: { revoked: id } }
-    },
-  },
-  'key roll': {
-    args: ['KEY_ID'],
-    options: ['grace', 'expires'],
-    prepare(values, id) {
-      const { grace } = values
-      const hours =
-        grace === undefined ? {} : { graceHours: whole('--grace', grace, 0, MAX_GRACE_HOURS) }
-      const expiry = readExpiry(values.expires)
-      return async (db) => {
-        const { key, expiresAt, oldEndsAt } = await rollApiKey(db, id, { ...hours, ...expiry })
-        const { text, json } = describeNewKey(key, expiresAt)
-        const end = `The old key ends ${time(oldEndsAt)}.`
-        return { text: `${text}\n${end}`, json: { ...json, oldEndsAt } }
-      }
-    },
-  },
   'credits grant': {
     args: ['ACCOUNT', 'CREDITS'],
     options: ['reference'],
@@ -178,12 +130,13 @@ const commands: Record<string, Command> = {
     options: [],
     prepare: () => (db) => describeLanes(db, process.env),
   },
+  ...keyCommands,
   ...memberCommands,
   ...stopCommands,
 }
 
-/** The account as it is after a change. */
-async function changed(db: Db, id: string, change: Promise<void>): Promise<Answer> {
+/** Describes the account after a change. */
+async function changed(db: Db, id: string, change: Promise<void>): Promise<CommandOutput> {
   await change
   return describeAccount(db, id)
 }
@@ -194,50 +147,26 @@ function readPlan(name: string, text: string | undefined): Tier {
   throw misuse(`${name} must be one of ${tiers.join(', ')}.`)
 }
 
-function whole(name: string, text: string, min: number, max: number): number {
-  const number = /^\d+$/.test(text) ? Number(text) : NaN
-  if (number >= min && number <= max) return number
-  throw misuse(`${name} must be a whole number from ${min} to ${max}.`)
-}
-
-function readScopes(text: string): Scope[] {
-  const { data } = z.array(z.enum(['read', 'write'])).safeParse(text.split(','))
-  if (!data) throw misuse('--scopes must be read, write or read,write.')
-  return [...new Set(data)]
-}
-
-/** `expiresAt` is null for never, absent when nothing is told. */
-function readExpiry(text: string | undefined): { expiresAt?: Date | null } {
-  if (text === undefined) return {}
-  if (text === 'never') return { expiresAt: null }
-  const { data } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text)
-  if (!data) {
-    throw misuse('--expires must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z, or never.')
-  }
-  const expiresAt = new Date(data)
-  if (expiresAt.getTime() <= Date.now()) throw misuse(`--expires ${data} has passed.`)
-  return { expiresAt }
-}
-
 const HELP = 'Help: npm run account -- --help'
 
 /**
- * What a command line asks to be done, and told on standard output; undefined when it asks for help.
+ * Parses a command line. The returned function runs the command and prints its output; undefined for `--help`.
  *
- * @throws {ServiceError} INVALID_REQUEST, one line that says what is wrong with it.
+ * @throws {ServiceError} INVALID_REQUEST, with the problem in one line.
  */
 export function readCommand(argv: string[]): ((db: Db) => Promise<void>) | undefined {
   const { values, positionals } = parse(argv)
   if (values.help) return undefined
   const [first, second] = positionals
-  if (!first) throw misuse(`Which command? ${HELP}`)
+  if (!first) throw misuse(`The command is missing. ${HELP}`)
   const name = [`${first} ${second}`, first].find((one) => Object.hasOwn(commands, one))
   const command = name && commands[name]
-  if (!command) throw misuse(`There is no command ${positionals.join(' ')}. ${HELP}`)
+  if (!command) throw misuse(`Unknown command ${positionals.join(' ')}. ${HELP}`)
   const args = positionals.slice(name.split(' ').length)
   const missing = command.args.find((_name, i) => !args[i])
   if (missing) throw misuse(`${name}: ${missing} is missing.`)
-  if (args.length > command.args.length) throw misuse(`${name}: ${args.at(-1)} is too much.`)
+  if (args.length > command.args.length)
+    throw misuse(`${name}: unexpected argument ${args.at(-1)}.`)
   const { json: asJson = false, ...others } = values
   const unknown = Object.keys(others).find((option) => !command.options.includes(option))
   if (unknown) throw misuse(`${name} has no option --${unknown}.`)
@@ -252,7 +181,7 @@ function parse(argv: string[]) {
   try {
     return parseArgs({ args: argv, options, allowPositionals: true })
   } catch (error) {
-    // Node adds advice for rarer mistakes to its first sentence.
+    // Keep only the first sentence. Node appends advice for rare mistakes.
     const [first = ''] = (error as Error).message.split(/(?<=\.)\s/)
     throw misuse(first)
   }

@@ -3,7 +3,7 @@ import { readCommand, USAGE } from './accountCommand.js'
 import { useOwnerDatabase } from './ownerDatabase.js'
 
 /**
- * Runs an operator's command and prints its answer, or in one line why there is none.
+ * Runs a command of an operator and prints its output, or its error in one line.
  *
  * @returns The exit code.
  */

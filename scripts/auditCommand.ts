@@ -12,21 +12,19 @@ import type { AuditTools, Workflows } from '../audit/tools.js'
 
 export const USAGE = `Usage: npm run audit [-- --reconcile] [--older-than 1h] [--json] [--without-temporal]
 
-  Compares the rows of the database with the chains and with Temporal, and names every difference: what it is
-  about, what the row says, what the chain says, and what would mend it. Writes nothing. Below it stands what has
-  left lanes and treasury by transactions and fundings that rows know, beside what they have: two figures that need
-  not meet, for anybody may pay in.
+  Compares the rows of the database with the chains and with Temporal, and reports every difference: its subject, the
+  row, the chain and the fix. Writes nothing. Below the differences it shows the recorded expenses of senders and
+  treasury beside their balances. These need not match, because anyone can pay in.
 
-  --reconcile         mends what is certain, each in a transaction, told line by line; what is left is named
-  --older-than 1h     names what is open for longer than that (m, h or d): operations that are signed and not mined,
-                      intents that are not over, transfers of the treasury, money that is held by intents that are
-                      over. Else the first and the third after an hour, the others after a day
-  --without-temporal  looks at no workflows
+  --reconcile         applies all certain fixes, each in one transaction, and reports the remaining differences
+  --older-than 1h     reports rows that are open for longer (m, h or d). Without it: signed operations and refills
+                      after an hour, open intents and reservations of finished intents after a day
+  --without-temporal  skips the workflows
 
-After a backup was restored: run it with --reconcile before the signer is started again. It needs no keys. The
-settings are those of the service (NETWORK, RPC_URL_…, DEVNET_FILE, TEMPORAL_ADDRESS) with the DATABASE_URL of
-the database's owner, else those of a running npm start. Exit code: 0 without a difference, 1 with some, 2 when it
-could not look.`
+After the restore of a backup, run it with --reconcile before you start the signer. It needs no keys. It uses the
+settings of the service (NETWORK, RPC_URL_…, DEVNET_FILE, TEMPORAL_ADDRESS) with the DATABASE_URL of the database
+owner, otherwise those of a running npm start. Exit code: 0 without differences, 1 with differences, 2 when the audit
+could not run.`
 
 const options = {
   reconcile: { type: 'boolean' },
@@ -36,46 +34,46 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Processes that run write within this time what they were about to. */
+/** Running processes finish their current writes within this time. */
 const AGAIN_MS = 3_000
 
 export type AuditReport = { text: string; exitCode: 0 | 1 }
 
 /**
- * Audits the deployment that the settings describe.
+ * Audits the deployment of the given settings.
  *
- * @param say - Hears how far it is, and of each mend.
- * @returns Undefined when only help is asked for.
- * @throws {ServiceError} INVALID_REQUEST for wrong arguments; MISCONFIGURED or RPC_ERROR, without a URL, when it
- *   cannot look.
+ * @param report - Receives progress, and a line for each repair.
+ * @returns Undefined for `--help`.
+ * @throws {ServiceError} INVALID_REQUEST for wrong arguments; MISCONFIGURED or RPC_ERROR, without a URL, when the audit
+ *   cannot run.
  */
 export async function runAudit(
   argv: string[],
   env: NodeJS.ProcessEnv,
-  say: (line: string) => void = sayLine,
+  report: (line: string) => void = printLine,
 ): Promise<AuditReport | undefined> {
-  const asked = readOptions(argv)
-  if (asked.help) return undefined
-  const age = readAge(asked['older-than'])
+  const chosen = readOptions(argv)
+  if (chosen.help) return undefined
+  const age = readAge(chosen['older-than'])
   return useDeployment(env, async ({ registry, chains, databaseUrl, temporal }) => {
-    const client = asked['without-temporal'] ? undefined : connectTemporal(...temporal)
-    let report: AuditReport | undefined
+    const client = chosen['without-temporal'] ? undefined : connectTemporal(...temporal)
+    let result: AuditReport | undefined
     try {
-      if (client) await assertThere(() => pingTemporal(client))
+      if (client) await assertAvailable(() => pingTemporal(client))
       const workflows: Workflows | undefined = client && {
         findRunning: (ids) => findRunning(client, ids),
         listRunning: () => listRunning(client),
       }
       await useOwnerDatabase({ DATABASE_URL: databaseUrl }, async (db) => {
         const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-        const base = { db, chains, registry, log, againMs: AGAIN_MS, progress: say }
+        const base = { db, chains, registry, log, againMs: AGAIN_MS, progress: report }
         const tools: AuditTools = { ...base, ...age, ...(workflows && { workflows }) }
-        report = await look(tools, asked, say)
+        result = await compare(tools, chosen, report)
       })
     } finally {
       await client?.connection.close()
     }
-    return report
+    return result
   })
 }
 
@@ -86,7 +84,10 @@ function readAge(text: string | undefined): { olderThanMs?: number } {
   if (text === undefined) return {}
   const [, number, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
   if (number) return { olderThanMs: Number(number) * unitsMs[unit as keyof typeof unitsMs] }
-  throw new ServiceError('INVALID_REQUEST', '--older-than must be like 30m, 12h or 7d.')
+  throw new ServiceError(
+    'INVALID_REQUEST',
+    '--older-than must be a duration such as 30m, 12h or 7d.',
+  )
 }
 
 function readOptions(argv: string[]) {
@@ -98,24 +99,24 @@ function readOptions(argv: string[]) {
   }
 }
 
-async function assertThere(ping: () => Promise<void>): Promise<void> {
+async function assertAvailable(ping: () => Promise<void>): Promise<void> {
   await ping().catch((cause: unknown) => {
-    const message = 'Temporal does not answer. Without it: --without-temporal'
+    const message = 'Temporal does not answer. Use --without-temporal to skip the workflows.'
     throw new ServiceError('MISCONFIGURED', message, {}, { cause })
   })
 }
 
-async function look(
+async function compare(
   tools: AuditTools,
-  { reconcile: isMending = false, json = false }: { reconcile?: boolean; json?: boolean },
-  say: (line: string) => void,
+  { reconcile: isRepairing = false, json = false }: { reconcile?: boolean; json?: boolean },
+  report: (line: string) => void,
 ): Promise<AuditReport> {
-  const mended: Difference[] = []
+  const repaired: Difference[] = []
   const left: Difference[] = []
-  if (isMending) {
+  if (isRepairing) {
     const rest = await reconcile(tools, (difference) => {
-      mended.push(difference)
-      say(`mended: ${difference.about}: ${difference.mend}`)
+      repaired.push(difference)
+      report(`fixed: ${difference.about}: ${difference.mend}`)
     })
     left.push(...rest)
   } else {
@@ -123,33 +124,34 @@ async function look(
   }
   const figures: Figure[] = []
   for (const client of tools.chains.list) figures.push(...(await readFigures(tools, client)))
-  const told = { differences: left.map(toJson), mended: mended.map(toJson), figures }
-  const text = json ? JSON.stringify(told, null, 2) : toText(left, mended, figures)
+  const all = { differences: left.map(toJson), fixed: repaired.map(toJson), figures }
+  const text = json ? JSON.stringify(all, null, 2) : toText(left, repaired, figures)
   return { text, exitCode: left.length > 0 ? 1 : 0 }
 }
 
-/** What would be written is told in words; it holds what only programs of this version can read. */
-const toJson = ({ repair, ...difference }: Difference) => ({
+/** Omits the repair itself, which has an internal format. */
+const toJson = ({ repair, mend, ...difference }: Difference) => ({
   ...difference,
-  mendable: repair !== undefined,
+  fix: mend,
+  isFixable: repair !== undefined,
 })
 
-function toText(left: Difference[], mended: Difference[], figures: Figure[]): string {
-  const names = ['CHECK', 'ABOUT', 'ROW', 'CHAIN', 'MEND']
+function toText(left: Difference[], repaired: Difference[], figures: Figure[]): string {
+  const names = ['CHECK', 'ABOUT', 'ROW', 'CHAIN', 'FIX']
   const rows = left.map(({ check, about, row, chain, mend, repair }) => [
     ...[check, about, row, chain],
     repair ? `${mend} (--reconcile)` : mend,
   ])
-  const done = mended.length > 0 ? [`${mended.length} mended.`] : []
-  const verdict = left.length > 0 ? `${left.length} differences.` : 'No difference.'
+  const done = repaired.length > 0 ? [`${repaired.length} fixed.`] : []
+  const verdict = left.length > 0 ? `${left.length} differences.` : 'No differences.'
   const paid = figures.map(({ about, rows: left, chain }) => [about, left, chain])
-  const heads = ['SENDER', 'HAS PAID, BY THE ROWS', 'HAS NOW']
+  const heads = ['SENDER', 'RECORDED EXPENSES', 'BALANCE']
   const below = paid.length > 0 ? ['', toTable('', heads, paid)] : []
   return [toTable('', names, rows), '', ...done, verdict, ...below].join('\n').trimStart()
 }
 
-/** On a terminal one line that changes; else nothing but what was mended. */
-function sayLine(line: string): void {
+/** Rewrites one line on a terminal. Without a terminal prints only the repairs. */
+function printLine(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
-  else if (line.startsWith('mended')) process.stderr.write(`${line}\n`)
+  else if (line.startsWith('fixed')) process.stderr.write(`${line}\n`)
 }

@@ -5,7 +5,7 @@ import { createRegistry, rpcVariable, type ChainName, type Registry } from '../c
 import { loadConfig } from '../config.js'
 import { ServiceError } from '../domain/errors.js'
 
-/** Chains of a deployment, its database, empty where none is named, and Temporal's address and namespace. */
+/** The connections of a deployment. `databaseUrl`: empty without a configured database. */
 export type Deployment = {
   registry: Registry
   chains: Chains
@@ -14,8 +14,7 @@ export type Deployment = {
 }
 
 /**
- * Runs an operator's work on the chains that the settings of the service name, else on those of a running
- * `npm start`.
+ * Runs a command on the chains of the service's settings, otherwise on those of a running `npm start`.
  *
  * @throws {ServiceError} MISCONFIGURED, without a URL in its message.
  */
@@ -34,31 +33,34 @@ export async function useDeployment<Result>(
   }
 }
 
-type Facts = {
+type RunningStack = {
   databaseUrl: string
   temporalAddress: string
   rpcUrls: Record<ChainName, string>
 }
 
-/** One database with the chains of another stack would be neither. */
+/** Uses either the environment or the running stack, never a mix: database and chains must belong together. */
 function findSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env.NETWORK || env.DATABASE_URL) return env
   const home = path.resolve(env.STEWARD_HOME || '.steward')
-  const facts = readFacts(path.join(home, 'dev.json'))
-  const nodes = Object.entries(facts.rpcUrls).map(([name, url]) => {
+  const stack = readRunningStack(path.join(home, 'dev.json'))
+  const nodes = Object.entries(stack.rpcUrls).map(([name, url]) => {
     return [rpcVariable(name as ChainName), url]
   })
   return {
     ...{ NETWORK: 'devnet', DEVNET_FILE: path.join(home, 'devnet.json') },
-    ...{ DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress },
+    ...{ DATABASE_URL: stack.databaseUrl, TEMPORAL_ADDRESS: stack.temporalAddress },
     ...(Object.fromEntries(nodes) as NodeJS.ProcessEnv),
   }
 }
 
-function readFacts(file: string): Facts {
+function readRunningStack(file: string): RunningStack {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Facts
+    return JSON.parse(readFileSync(file, 'utf8')) as RunningStack
   } catch {
-    throw new ServiceError('MISCONFIGURED', 'NETWORK is not set, and no npm start runs here.')
+    throw new ServiceError(
+      'MISCONFIGURED',
+      'NETWORK is not set and npm start is not running. Set NETWORK, or run npm start.',
+    )
   }
 }

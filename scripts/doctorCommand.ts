@@ -9,20 +9,20 @@ import { toTable } from './table.js'
 
 export const USAGE = `Usage: npm run doctor [-- --json]
 
-  Compares the deployment with its chains: endpoints, contracts, tokens, markets, bridge, swaps, prices, how the
-  nodes simulate, and what treasury and lanes hold. Sends nothing.
+  Compares the deployment with its chains: endpoints, contracts, tokens, markets, bridge, swaps, prices, simulation by
+  the nodes, and balances of treasury and senders. Sends no transaction.
 
-The settings are those of the service (NETWORK, RPC_URL_…, DEVNET_FILE; DATABASE_URL, if it is there, for treasury
-and lanes), else those of a running npm start. Exit code: 0 when nothing failed, 1 when something did, 2 when the
-settings or the arguments are wrong.`
+It uses the settings of the service (NETWORK, RPC_URL_…, DEVNET_FILE, and DATABASE_URL for treasury and senders),
+otherwise those of a running npm start. Exit code: 0 when all checks passed, 1 when a check failed, 2 when the settings
+or the arguments are wrong.`
 
-/** What a doctor has to say, and with which exit code. */
+/** The report as text, with its exit code. */
 export type Diagnosis = { text: string; exitCode: 0 | 1 }
 
 /**
- * Looks at the deployment that the settings describe.
+ * Checks the deployment of the given settings.
  *
- * @returns Undefined when only help is asked for.
+ * @returns Undefined for `--help`.
  * @throws {ServiceError} INVALID_REQUEST for wrong arguments; MISCONFIGURED without a URL in its message.
  */
 export async function diagnose(
@@ -33,16 +33,16 @@ export async function diagnose(
   if (help) return undefined
   return useDeployment(env, async ({ registry, chains, databaseUrl }) => {
     const db = databaseUrl ? connect(databaseUrl, 1) : undefined
-    // A database that is busy may miss the first attempt.
+    // A busy database may fail the first attempt to connect.
     await db?.raw('select 1').catch(() => undefined)
     try {
       const probed = await createProber({ chains, registry, ...(db && { db }) }).probe()
-      const known = db && (await withPauses(db, registry, probed.chains).catch(() => undefined))
-      const report = known ? { ...probed, chains: known } : probed
+      const paused = db && (await withPauses(db, registry, probed.chains).catch(() => undefined))
+      const report = paused ? { ...probed, chains: paused } : probed
       const findings = report.chains.flatMap((chain) => chain.findings)
-      const isWell = findings.every(({ outcome }) => outcome !== 'failed')
+      const isHealthy = findings.every(({ outcome }) => outcome !== 'failed')
       const text = json ? JSON.stringify(toJson(report), null, 2) : toText(report, findings)
-      return { text, exitCode: isWell ? 0 : 1 }
+      return { text, exitCode: isHealthy ? 0 : 1 }
     } finally {
       await db?.destroy()
     }
@@ -68,11 +68,13 @@ function toText({ chains, purses }: Report, findings: Finding[]): string {
   const silent = chains.filter(({ answered }) => !answered).map(({ chain }) => chain)
   const failed = findings.filter(({ outcome }) => outcome === 'failed').length
   const notes = [
-    ...(silent.length > 0 ? [`No answer, so not judged: ${silent.join(', ')}.`] : []),
+    ...(silent.length > 0
+      ? [`Not checked, because they do not answer: ${silent.join(', ')}.`]
+      : []),
     ...(purses.length > 0
       ? []
-      : ['Treasury and lanes are not known here: no database, or none that answers.']),
-    failed === 0 ? 'Nothing failed.' : `${failed} of ${findings.length} checks failed.`,
+      : ['Treasury and senders were not checked, because no database answers.']),
+    failed === 0 ? 'All checks passed.' : `${failed} of ${findings.length} checks failed.`,
   ]
   return `${toTable('', names, rows)}\n\n${notes.join('\n')}`
 }

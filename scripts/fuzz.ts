@@ -5,19 +5,19 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createWalletRequest, walletAnswer } from '../api/schemas/examples.js'
-import { completedIntent } from '../api/schemas/intentExamples.js'
+import { createWalletRequest, walletAnswer } from '../api/schemas/examples/resources.js'
+import { completedIntent } from '../api/schemas/examples/executedIntent.js'
 import { createAccount, createApiKey } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
 
 const USAGE = `Usage: npm run fuzz -- [--examples 3600] [--seed 1] [--requests 20000] [--workers 2]
 
-Sends generated requests, valid and invalid ones, to a running service and compares every answer with the
-document that it publishes. The service is the one of npm start, or that of STEWARD_URL (host, without
-/v1) with the key STEWARD_KEY. Needs Python 3.10 or later; the first run installs schemathesis from PyPI.
+Sends valid and invalid generated requests to a running service and checks every response against its OpenAPI
+document. Uses the service of npm start, or that of STEWARD_URL (host, without /v1) with the key STEWARD_KEY.
+Requires Python 3.10 or later. The first run installs schemathesis from PyPI.
 
-  --examples  generated requests per endpoint    --seed  makes a run repeatable
-  --requests  fewer than these are a failure     --workers  requests at once`
+  --examples  generated requests per endpoint    --seed     repeats a run
+  --requests  minimum number of requests         --workers  concurrent requests`
 
 const SCHEMATHESIS = '4.32.5'
 const checks = [
@@ -25,11 +25,11 @@ const checks = [
   ...['response_schema_conformance', 'response_headers_conformance', 'negative_data_rejection'],
 ]
 
-/** Each call starts a transfer of test money: enough of them to fuzz, not to load three chains. */
+/** Each call starts a transfer of test money, so fewer examples keep the load of the chains low. */
 const FUNDING_EXAMPLES = 100
 const INSTALL_MS = 300_000
 const RUN_MS = 3_600_000
-/** Test money takes a few seconds. */
+/** Test money arrives within a few seconds. */
 const FUNDED_MS = 60_000
 
 type Target = { url: string; key: string }
@@ -66,12 +66,12 @@ async function main(): Promise<void> {
   await judge(exitCode, Math.round((Date.now() - started) / 1000))
 }
 
-/** The service named by the environment, else the one of `npm start` with an account without limits. */
+/** The service of the environment, otherwise that of `npm start`, with a new account of a high rate limit. */
 async function findTarget(): Promise<Target> {
   const { STEWARD_URL: url, STEWARD_KEY: key } = process.env
   if (url && key) return { url, key }
   const facts = await readFile(path.join(home, 'dev.json'), 'utf8').catch(() => {
-    throw new Error('No service runs here. Start it with npm start, or set STEWARD_URL and _KEY.')
+    throw new Error('No service is running. Run npm start, or set STEWARD_URL and STEWARD_KEY.')
   })
   const { hostUrl, databaseUrl } = JSON.parse(facts) as { hostUrl: string; databaseUrl: string }
   const db = connect(databaseUrl, 1)
@@ -84,7 +84,7 @@ async function findTarget(): Promise<Target> {
   }
 }
 
-/** @returns Path of the program, in a virtual environment of its own. */
+/** @returns Path of the program, in its own virtual environment. */
 async function installSchemathesis(): Promise<string> {
   const venv = path.join(folder, `venv-${SCHEMATHESIS}`)
   const program = path.join(venv, 'bin', 'schemathesis')
@@ -119,8 +119,8 @@ async function run(
 }
 
 /**
- * The published document with full paths, because schemathesis knows one server only, and with a wallet and
- * an intent that exist in its examples, so that not all of them end in 404.
+ * Writes the published document with full paths, because schemathesis supports only one server. Replaces the ids of its
+ * examples by an existing wallet and intent, so that not all examples end in 404.
  */
 async function writeDocument(target: Target): Promise<void> {
   const published = await (await fetch(`${target.url}/openapi.json`)).text()
@@ -137,7 +137,7 @@ async function writeDocument(target: Target): Promise<void> {
   await writeFile(path.join(folder, 'openapi.json'), JSON.stringify(flat))
 }
 
-/** A wallet with test money and an intent of it. */
+/** Creates a wallet with test money and an intent of it. */
 async function makeResources(target: Target): Promise<{ walletId: string; intentId: string }> {
   const wallet = await post(target, '/v1/wallets', createWalletRequest)
   const walletId = String(wallet.body.id)
@@ -146,7 +146,7 @@ async function makeResources(target: Target): Promise<{ walletId: string; intent
   for (;;) {
     const intent = await post(target, '/v1/intents', { walletId, action: 'lend', amount: 0.5 })
     if (intent.status === 201) return { walletId, intentId: String(intent.body.id) }
-    if (Date.now() > until) throw new Error(`No intent: ${JSON.stringify(intent.body)}`)
+    if (Date.now() > until) throw new Error(`Intent not created: ${JSON.stringify(intent.body)}`)
     await sleep(1_000)
   }
 }
@@ -157,7 +157,7 @@ async function post({ url, key }: Target, to: string, body: unknown) {
   return { status: response.status, body: (await response.json()) as Json }
 }
 
-/** The key stays out of the command line. */
+/** Passes the key by an environment variable, so that it is not visible in the command line. */
 async function writeSettings(): Promise<void> {
   const settings = `[headers]
 Authorization = "Bearer \${STEWARD_KEY}"
@@ -185,19 +185,19 @@ async function runSchemathesis(program: string, { url, key }: Target): Promise<n
   return run(program, args, { env, cwd: folder, signal: AbortSignal.timeout(RUN_MS) })
 }
 
-/** What the report says of one scenario: every request with its answer. */
-type Event = {
+/** A line of the report: a scenario with its requests and responses. */
+type ReportEvent = {
   ScenarioFinished?: {
     recorder: { interactions: Record<string, { response?: { status_code: number } | null }> }
   }
 }
 
-/** Counts what was sent and answered; it is schemathesis that judged the answers. */
+/** Counts requests by the status of their response. The exit code of schemathesis states whether responses conform. */
 async function judge(exitCode: number, seconds: number): Promise<void> {
   const counted = new Map<string, number>()
   const lines = createInterface({ input: createReadStream(path.join(reports, 'run.ndjson')) })
   for await (const line of lines) {
-    const { ScenarioFinished: finished } = JSON.parse(line) as Event
+    const { ScenarioFinished: finished } = JSON.parse(line) as ReportEvent
     for (const { response } of Object.values(finished?.recorder.interactions ?? {})) {
       const status = String(response?.status_code ?? 'no answer')
       counted.set(status, (counted.get(status) ?? 0) + 1)
@@ -207,10 +207,10 @@ async function judge(exitCode: number, seconds: number): Promise<void> {
   const statuses = [...counted].sort().map(([status, count]) => `${status}: ${count}`)
   console.log(`\n${total} requests in ${seconds} s (${statuses.join(', ')}).`)
   const wrong = [...counted.keys()].filter((status) => !/^[234]/.test(status) || status === '429')
-  if (exitCode !== 0) fail('schemathesis found failures, see above')
-  if (wrong.length > 0) fail(`there were answers ${wrong.join(', ')}`)
+  if (exitCode !== 0) fail('schemathesis reported failures, see above')
+  if (wrong.length > 0) fail(`unexpected statuses ${wrong.join(', ')}`)
   if (total < Number(values.requests)) fail(`fewer than ${values.requests} requests were sent`)
-  if (!process.exitCode) console.log('No failure.')
+  if (!process.exitCode) console.log('All responses conform.')
 }
 
 function fail(reason: string): void {

@@ -6,7 +6,7 @@ import { roles, type Role } from '../domain/roles.js'
 import { time } from './accountAnswers.js'
 import { line, misuse, type Command } from './command.js'
 
-/** Who comes to the dashboard first, of an account or of the whole deployment, comes by a link of the operator. */
+/** Invitations to the dashboard. The first member of an account, and each operator, needs one. */
 export const memberCommands: Record<string, Command> = {
   invite: {
     args: [],
@@ -22,7 +22,7 @@ export const memberCommands: Record<string, Command> = {
         const invitation = { accountId, email, role, isOperator }
         const { token, expiresAt } = await db.transaction((trx) => inviteMember(trx, invitation))
         const url = `${base}/dashboard/invitations/${token}`
-        const text = `Link     ${url}\nIt works once, until ${time(expiresAt)}. An earlier one for the same e-mail no longer does.`
+        const text = `Link     ${url}\nIt works once, until ${time(expiresAt)}. Earlier links for the same e-mail are invalid now.`
         return { text, json: { url, expiresAt, role, email: email ?? null } }
       }
     },
@@ -40,12 +40,13 @@ function readEmail(text: string): string {
   throw misuse('--email must be an e-mail address.')
 }
 
-/** Told, else that of the deployment, else that of a running `npm start`. */
-function readBaseUrl(told: string | undefined, env: NodeJS.ProcessEnv): string {
-  const url = told ?? env.PUBLIC_URL ?? findHostUrl(env)
-  if (url === undefined) throw misuse('--base-url is missing: where do browsers find the service?')
+/** The URL of `--base-url`, else `PUBLIC_URL`, else that of a running `npm start`. */
+function readBaseUrl(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const url = option ?? env.PUBLIC_URL ?? findHostUrl(env)
+  if (url === undefined)
+    throw misuse('--base-url is missing. Set it to the address of the service in browsers.')
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url).origin
-  throw misuse('--base-url must be an address like https://steward.example.com.')
+  throw misuse('--base-url must be an address such as https://steward.example.com.')
 }
 
 function findHostUrl({ DATABASE_URL, STEWARD_HOME }: NodeJS.ProcessEnv): string | undefined {

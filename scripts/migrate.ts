@@ -13,13 +13,15 @@ const {
 
 const network = networks.find((name) => name === NETWORK)
 if (!DATABASE_URL || !network) {
-  console.error(`Set DATABASE_URL (the owner's) and NETWORK (one of ${networks.join(', ')}).`)
+  console.error(
+    `Set DATABASE_URL (of the database owner) and NETWORK (one of ${networks.join(', ')}).`,
+  )
   process.exit(1)
 }
 const isComplete = api && worker && lanes && signer
 if (!isComplete && (api || worker || lanes || signer)) {
   console.error(
-    'Set STEWARD_API_PASSWORD, STEWARD_WORKER_PASSWORD, STEWARD_LANES_PASSWORD and STEWARD_SIGNER_PASSWORD, or none.',
+    'Set all of STEWARD_API_PASSWORD, STEWARD_WORKER_PASSWORD, STEWARD_LANES_PASSWORD and STEWARD_SIGNER_PASSWORD, or none of them.',
   )
   process.exit(1)
 }

@@ -1,10 +1,10 @@
 import { ServiceError } from '../domain/errors.js'
 
 /**
- * Prints what a command reports, or in one line why there is no report.
+ * Prints the report of a command, or its error in one line.
  *
- * @param usage - Printed when it was asked for instead.
- * @returns The exit code: that of the report, 2 when there is none.
+ * @param usage - Printed when the command returns no report.
+ * @returns The exit code of the report; 2 after an error.
  */
 export async function printReport(
   make: () => Promise<{ text: string; exitCode: number } | undefined>,

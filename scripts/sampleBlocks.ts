@@ -1,24 +1,24 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 
-/** What a page shows of a file that a test runs: `<!-- sample: examples/quickstart.ts#lend -->`. */
+/** Marks a code block that comes from a tested file: `<!-- sample: examples/quickstart.ts#lend -->`. */
 const MARK = /^<!-- sample: (\S+?)(?:#(\S+))? -->$/
 const REGION = /^\s*(?:\/\/|#) ?#?(end)?region\b ?(\S*)/
 
 const languages: Record<string, string> = { '.ts': 'ts', '.py': 'python', '.sh': 'sh' }
 
-/** The pages that may show samples, by their paths from the root. */
+/** Paths of the pages that may contain samples, relative to the root. */
 export async function findPages(root: string): Promise<string[]> {
   const files = await readdir(path.join(root, 'docs'), { recursive: true })
   const pages = files.filter((file) => file.endsWith('.md')).sort()
   return ['README.md', ...pages.map((file) => path.join('docs', file))]
 }
 
-/** Reads a file of the repository by its path from the root. */
+/** Reads a file of the repository by its path relative to the root. */
 type ReadSource = (file: string) => Promise<string>
 
 /**
- * The page with each sample as its file has it now: the fenced block below a mark is written anew, or put there.
+ * Renders a page with current samples: replaces or inserts the fenced block below each mark.
  *
  * @param page - Markdown.
  * @throws {Error} when a mark names a file or a region that does not exist.
@@ -32,14 +32,14 @@ export async function renderSamples(page: string, readSource: ReadSource): Promi
     rendered.push(line)
     if (!mark) continue
     const [, file = '', region] = mark
-    const code = takeRegion({ source: await readSource(file), file, region })
+    const code = extractRegion({ source: await readSource(file), file, region })
     rendered.push('', `\`\`\`${languages[path.extname(file)] ?? ''}`, code, '```')
     at = endOfBlock(lines, at)
   }
   return rendered.join('\n')
 }
 
-/** Where the fenced block ends that belongs to the mark; the mark itself where there is none yet. */
+/** The line at which the fenced block of a mark ends; the line of the mark without a block. */
 function endOfBlock(lines: string[], mark: number): number {
   const begin = lines[mark + 1] === '' ? mark + 2 : mark + 1
   if (!lines[begin]?.startsWith('```')) return mark
@@ -48,27 +48,27 @@ function endOfBlock(lines: string[], mark: number): number {
   return end
 }
 
-type Wanted = { source: string; file: string; region: string | undefined }
+type SampleSource = { source: string; file: string; region: string | undefined }
 
-/** The lines of a region, or of the whole file, without the marks of regions and without common indentation. */
-function takeRegion({ source, file, region }: Wanted): string {
+/** The lines of a region, or of the whole file, without region marks and common indentation. */
+function extractRegion({ source, file, region }: SampleSource): string {
   let inside = region === undefined
-  const taken: string[] = []
+  const extracted: string[] = []
   for (const line of source.trimEnd().split('\n')) {
     const mark = REGION.exec(line)
     if (mark) inside = region === undefined || (mark[2] === region ? !mark[1] : inside)
-    else if (inside) taken.push(line)
+    else if (inside) extracted.push(line)
   }
-  if (taken.length === 0) throw new Error(`${file} has no region ${region ?? ''}.`)
-  const indents = taken.filter(Boolean).map((line) => line.search(/\S/))
+  if (extracted.length === 0) throw new Error(`${file} has no region ${region ?? ''}.`)
+  const indents = extracted.filter(Boolean).map((line) => line.search(/\S/))
   const indent = Math.min(...indents)
-  return taken
+  return extracted
     .map((line) => line.slice(indent))
     .join('\n')
     .trim()
 }
 
-/** Fenced blocks of code that no file stands behind: they may go stale unnoticed. */
+/** First lines of TypeScript and Python blocks without a sample mark. Such blocks may become outdated unnoticed. */
 export function unprovenBlocks(page: string): string[] {
   const lines = page.split('\n')
   const openings = lines.flatMap((line, at) => (/^```(ts|python)$/.test(line) ? [at] : []))

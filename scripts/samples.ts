@@ -13,7 +13,7 @@ for (const page of await findPages(root)) {
   const rendered = await renderSamples(stored, read)
   if (rendered === stored) console.log(`${page} is up to date.`)
   else if (values.check) {
-    console.error(`${page} shows other samples than its files. Run \`npm run samples\`.`)
+    console.error(`${page} has outdated samples. Run \`npm run samples\`.`)
     process.exitCode = 1
   } else {
     await writeFile(path.join(root, page), rendered)

@@ -8,17 +8,17 @@ import {
   type StopScope,
   type StopTarget,
 } from '../db/lanes/stops.js'
-import { time, type Answer } from './accountAnswers.js'
+import { time, type CommandOutput } from './accountAnswers.js'
 import { line, misuse, type Command, type Values } from './command.js'
 import { toTable } from './table.js'
 import type { Db } from '../db/connection/connect.js'
 
-/** The latest acts of operators are told, not all of them. */
-const TOLD_EVENTS = 100
+/** Number of audit log entries that `events` shows. */
+const SHOWN_EVENTS = 100
 
 type Act = (db: Db, target: StopTarget, order: Order) => Promise<void>
 
-/** Stops, and lets go on, what is named by `args`; an operator says why. */
+/** A command that pauses or resumes a scope. It requires a reason. */
 function commandOf(scope: StopScope, args: string[], act: Act): Command {
   return {
     args,
@@ -34,7 +34,7 @@ function commandOf(scope: StopScope, args: string[], act: Act): Command {
   }
 }
 
-/** What operators stop in a hurry: each act is kept with its reason. */
+/** Pauses and freezes. The audit log records each with its reason. */
 export const stopCommands: Record<string, Command> = {
   freeze: commandOf('account', ['ACCOUNT'], stopWork),
   unfreeze: commandOf('account', ['ACCOUNT'], resumeWork),
@@ -48,7 +48,7 @@ export const stopCommands: Record<string, Command> = {
   events: { args: [], options: [], prepare: () => describeEvents },
 }
 
-/** Who acts, and why: the user of this machine, unless told. */
+/** The operator and their reason. The name defaults to the user of this machine. */
 export const orderOf = ({ why, by }: Values): Order => ({
   why: line('--why', why),
   by: line('--by', by ?? userInfo().username),
@@ -60,17 +60,17 @@ function chainId(text: string): string {
   throw misuse(`CHAIN must be one of ${chainNames.join(', ')}.`)
 }
 
-/** A chain by its name, whatever else by its id. */
+/** The name of a chain; the id of any other subject. */
 const nameOf = ({ scope, subject }: StopTarget) =>
   chainNames.find((one) => scope === 'chain' && String(chainFacts[one].chainId) === subject) ??
   (subject || 'all')
 
-async function describeStops(db: Db): Promise<Answer> {
+async function describeStops(db: Db): Promise<CommandOutput> {
   const stops = await readStops(db)
   const rows = stops.map((stop) => {
     return [stop.scope, nameOf(stop), time(stop.since), stop.by, stop.why]
   })
-  const names = ['WHAT', 'WHICH', 'STOPPED', 'BY', 'WHY']
+  const names = ['SCOPE', 'SUBJECT', 'SINCE', 'BY', 'REASON']
   const json = {
     stops: stops.map((stop) => ({
       ...{ scope: stop.scope, subject: nameOf(stop) },
@@ -80,11 +80,11 @@ async function describeStops(db: Db): Promise<Answer> {
   return { text: toTable('Nothing is frozen or paused.', names, rows), json }
 }
 
-async function describeEvents(db: Db): Promise<Answer> {
-  const events = await readAuditEvents(db, TOLD_EVENTS)
+async function describeEvents(db: Db): Promise<CommandOutput> {
+  const events = await readAuditEvents(db, SHOWN_EVENTS)
   const rows = events.map(({ at, actor, action, subject, why }) => {
     return [time(at), actor, action, subject || '-', why]
   })
-  const names = ['AT', 'WHO', 'WHAT', 'WHICH', 'WHY']
-  return { text: toTable('No act of an operator is kept yet.', names, rows), json: { events } }
+  const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON']
+  return { text: toTable('The audit log is empty.', names, rows), json: { events } }
 }

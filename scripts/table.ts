@@ -1,4 +1,4 @@
-/** Columns as wide as what they hold; `none` when there is no row. */
+/** Formats rows as an aligned table. Returns `none` without rows. */
 export function toTable(none: string, names: string[], rows: string[][]): string {
   if (rows.length === 0) return none
   const table = [names, ...rows]

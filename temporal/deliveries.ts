@@ -4,25 +4,25 @@ import { CALL_MS } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { deliverWebhook } from '../workflows/deliverWebhook.js'
 
-/** Task queue of webhooks: its workers take nothing from those of intents. */
+/** Task queue of webhook deliveries, separate from that of intents. */
 export const DELIVERY_QUEUE = 'delivery'
 
-type Start = { deliveryId: bigint; run: number; accountId: string; webhookId: string }
+type DeliveryStart = { deliveryId: bigint; run: number; accountId: string; webhookId: string }
 
-const deliveryWorkflowId = ({ deliveryId, run }: Pick<Start, 'deliveryId' | 'run'>) =>
+const deliveryWorkflowId = ({ deliveryId, run }: Pick<DeliveryStart, 'deliveryId' | 'run'>) =>
   `whd_${deliveryId}_${run}`
 
-/** Starts the workflow of a run of a delivery. One that is there already, or whose work is done, does no harm. */
-export const startDelivery = (client: Client, start: Start) =>
-  startBeside(client, start, 'USE_EXISTING')
+/** Starts the workflow of a delivery run. Safe to repeat, also while the workflow runs or after it has finished. */
+export const startDelivery = (client: Client, start: DeliveryStart) =>
+  startRun(client, start, 'USE_EXISTING')
 
-/** As `startDelivery`, in the place of a workflow that is there. */
-export const restartDelivery = (client: Client, start: Start) =>
-  startBeside(client, start, 'TERMINATE_EXISTING')
+/** As `startDelivery`, but terminates a running workflow of the run first. */
+export const restartDelivery = (client: Client, start: DeliveryStart) =>
+  startRun(client, start, 'TERMINATE_EXISTING')
 
-async function startBeside(
+async function startRun(
   client: Client,
-  start: Start,
+  start: DeliveryStart,
   workflowIdConflictPolicy: WorkflowIdConflictPolicy,
 ): Promise<void> {
   const { deliveryId, run, accountId, webhookId } = start

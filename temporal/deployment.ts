@@ -5,19 +5,19 @@ import { TASK_QUEUE } from './connect.js'
 /** @see https://grpc.io/docs/guides/status-codes/ */
 const NOT_FOUND = 5
 
-/** The version of the workers that run these workflows. */
+/** The worker deployment version of a build. */
 export const versionOf = (buildId: string): WorkerDeploymentVersion => ({
   deploymentName: 'steward',
   buildId,
 })
 
-/** Where Temporal routes new workflows, and the next task of those that may move to newer code. */
+/** Where Temporal routes new workflows, and the next tasks of auto-upgrade workflows. */
 type Routing = {
   /** Build id of the current version. */
   current?: string
-  /** Since when it is, Unix ms to the second. */
+  /** When it became current, Unix time in ms with a precision of a second. */
   changedMs: number
-  /** Whether the version that was asked about has been the current one, and is not any more. */
+  /** Whether the requested version was current before and is not now. */
   wasReplaced: boolean
   /** Changes with each change of the routing. */
   conflictToken?: Uint8Array
@@ -36,7 +36,9 @@ export async function readRouting(
       await client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
     const { currentDeploymentVersion, currentVersionChangedTime } = info?.routingConfig ?? {}
     const current = currentDeploymentVersion?.buildId
-    const own = info?.versionSummaries?.find((one) => one.deploymentVersion?.buildId === buildId)
+    const own = info?.versionSummaries?.find(
+      (summary) => summary.deploymentVersion?.buildId === buildId,
+    )
     const wasReplaced = current !== buildId && Boolean(own?.lastDeactivationTime)
     const changedMs = secondsOf(currentVersionChangedTime) * 1_000
     return { ...(current && { current }), changedMs, wasReplaced, conflictToken }
@@ -48,12 +50,12 @@ export async function readRouting(
   }
 }
 
-/** Longer than the minute that a poll waits. Temporal lists a worker that has ended for five minutes. */
+/** Longer than a poll, which waits for a minute. Temporal lists a stopped worker for five minutes. */
 export const GONE_MS = 90_000
 /** `TASK_QUEUE_TYPE_WORKFLOW` */
 const WORKFLOW_TASKS = 1
 
-/** Whether a worker of the version has polled for intents within `goneMs`. */
+/** Whether a worker of the version has polled the task queue of intents within `goneMs`. */
 export async function isPolled(client: Client, buildId: string, goneMs: number): Promise<boolean> {
   const { namespace } = client.options
   const { pollers } = await client.workflowService.describeTaskQueue({
@@ -77,7 +79,7 @@ export async function setCurrentVersion(
   await client.workflowService.setWorkerDeploymentCurrentVersion({
     ...{ namespace, ...version, identity: 'steward worker' },
     ...(conflictToken && { conflictToken }),
-    // The worker begins to poll a moment later, and one without a webhook key serves only intents.
+    // The worker polls only afterwards. A worker without a webhook key polls only the queue of intents.
     ...{ allowNoPollers: true, ignoreMissingTaskQueues: true },
   })
 }

@@ -2,15 +2,15 @@ import { createCache } from '../cache.js'
 import type { Client } from '@temporalio/client'
 import type { Progress } from '../domain/intent.js'
 
-/** Answers are shared for this long: however many clients poll one intent, its workflow is asked once. */
+/** Age up to which an answer is shared, so that many clients of one intent cause one query. */
 const PROGRESS_TTL_MS = 1_000
 
-/** The row says nearly as much as the workflow, so that a reader waits no longer for it. */
+/** Deadline of a query. The row holds nearly the same facts, so a longer wait is not worthwhile. */
 const QUERY_MS = 400
 
 export type ReadProgress = (intentId: string) => Promise<Progress | undefined>
 
-/** A reader of the progress of running intents. Undefined: not running, or no answer in time. */
+/** Creates a reader of the progress of running intents. It returns undefined without an answer in time. */
 export function createProgressReader(client: Client): ReadProgress {
   const query = (intentId: string) =>
     client.withDeadline(Date.now() + QUERY_MS, () =>

@@ -2,15 +2,15 @@ import { REQUEST_TIMEOUT_MS } from '../durations.js'
 import type { Client } from '@temporalio/client'
 
 /**
- * Those of the given workflows that run now, by one call. The server may look through all that run for it.
+ * The ids of those given workflows that are running, by one query. The server may scan all running workflows for it.
+ * Listings are eventually consistent: a start or an end within the last seconds may be missing.
  *
- * @param ids - At most 200: some stores take no longer query. Lists are eventually consistent: a workflow that started or
- *   ended within the last seconds may be listed wrongly.
+ * @param ids - At most 200, because some visibility stores limit the length of a query.
  */
 export async function findRunning(client: Client, ids: string[]): Promise<Set<string>> {
   const names = ids.map((id) => `'${id}'`).join(', ')
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${names})`
-  // A page that is full makes the client ask for another one.
+  // A full page would make the client request another one.
   const pageSize = ids.length + 1
   const running = new Set<string>()
   for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
@@ -19,12 +19,11 @@ export async function findRunning(client: Client, ids: string[]): Promise<Set<st
   return running
 }
 
-/** As many as servers list at once by default. */
+/** The default page limit of the server. */
 const PAGE = 1_000
 
 /**
- * The ids of all intents' and fundings' workflows that run now: a call for each page. Lists are eventually
- * consistent.
+ * The ids of all running workflows of intents and fundings, with one call per page. Listings are eventually consistent.
  */
 export async function* listRunning(client: Client, pageSize = PAGE): AsyncGenerator<string> {
   const { namespace } = client.options
@@ -32,7 +31,7 @@ export async function* listRunning(client: Client, pageSize = PAGE): AsyncGenera
   const query = `ExecutionStatus = 'Running' AND ${types}`
   let nextPageToken: Uint8Array | null | undefined
   do {
-    // As it comes: what a workflow is listed by is read for each one, and nobody wants it here.
+    // The raw call: the client's `list` decodes the search attributes of each workflow, which are not needed here.
     const request = { namespace, query, pageSize, ...(nextPageToken && { nextPageToken }) }
     const page = await client.withDeadline(Date.now() + REQUEST_TIMEOUT_MS, () =>
       client.workflowService.listWorkflowExecutions(request),

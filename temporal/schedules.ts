@@ -4,7 +4,7 @@ import type { snapshotYields } from '../workflows/snapshotYields.js'
 
 type SnapshotYields = typeof snapshotYields
 
-/** Rates over time, for `GET /v1/yields/history`. What was missed is gone: there is nothing to catch up. */
+/** Rates over time, for `GET /v1/yields/history`. Past rates cannot be read later, so missed runs are skipped. */
 const snapshots = {
   scheduleId: 'snapshot-yields',
   spec: { intervals: [{ every: '5 minutes' as const }] },
@@ -18,7 +18,7 @@ const snapshots = {
   policies: { overlap: 'SKIP' as const, catchupWindow: '1 minute' as const },
 }
 
-/** Makes sure that the schedules are there as this code wants them. A new one runs once at once. */
+/** Creates or updates the schedules. A new schedule triggers immediately. */
 export async function ensureSchedules(client: Client): Promise<void> {
   try {
     await client.schedule.create<SnapshotYields>({

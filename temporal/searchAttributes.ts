@@ -7,7 +7,7 @@ import {
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
 
-/** Those that are known when a workflow starts. What becomes of it the workflow writes itself. */
+/** Search attributes that are set when a workflow starts. The workflow sets the others itself. */
 export const searchAttributes = {
   accountId: keyword(names.accountId),
   walletId: keyword(names.walletId),
@@ -22,12 +22,12 @@ export const searchAttributes = {
 /** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */
 const apiTypes = { Keyword: 2, KeywordList: 7 }
 
-/** The type of each by its name, as the server's API takes it. */
+/** Types of the search attributes by name, in the encoding of the server's API. */
 export const searchAttributeTypes = Object.fromEntries(
   Object.entries(kinds).map(([name, kind]) => [name, apiTypes[kind]]),
 )
 
-/** Makes the search attributes known to a server that does not have them yet. */
+/** Registers the search attributes that the server does not have yet. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options
   const operator = client.connection.operatorService

@@ -19,63 +19,62 @@ import type { ExecuteIntentInput, executeIntent } from '../workflows/executeInte
 import type { fundWallet } from '../workflows/fundWallet.js'
 
 /**
- * After so long a task of a workflow is given to another worker, should the one that took it have died. A usual one is
- * over after some tenths of a second, with a backlog too. What takes longer, such as an end that waits for Postgres,
- * tells Temporal so before.
+ * Workflow task timeout. After it another worker gets the task of a worker that has died. Most tasks finish within a
+ * second, also with a backlog. Longer ones, such as a finalization that waits for Postgres, send heartbeats.
  */
 const TASK_MS = 5_000
 
-/** Temporal serves low numbers first when there is a backlog. */
+/** Priority key per tier. Temporal serves low numbers first during a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
-export type StartOptions = Pick<
+export type WorkflowStartPolicy = Pick<
   WorkflowStartOptions,
   'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'
 >
-export const once: StartOptions = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
-/** By the connection of a worker, which gets the first task with the answer, as long as it has a slot for it. */
-export const onceHere: StartOptions = { ...once, requestEagerStart: true }
+export const once: WorkflowStartPolicy = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
+/** Eager start on the connection of a worker. The response contains the first task if the worker has a free slot. */
+export const onceHere: WorkflowStartPolicy = { ...once, requestEagerStart: true }
 /**
- * For a run that is gone though its work is not over: it finds in the rows what is done. There is never a second
- * one beside a run that is there after all, which answers for it (`USE_EXISTING`).
+ * For a missing run of unfinished work. The new run reads its progress from the rows. If a run still exists, the server
+ * returns that one (`USE_EXISTING`), so there are never two.
  */
-export const again: StartOptions = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
+export const again: WorkflowStartPolicy = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
 /**
- * For an intent whose end does not hold any more: only a run that begins now is known to see it. One that is there
- * may have read the rows before.
+ * For a reopened intent. Only a new run is certain to see its current rows, because an existing run may have read them
+ * before.
  */
-const anew: StartOptions = {
+const newRun: WorkflowStartPolicy = {
   workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',
 }
 
-/** `userId`: whose wallet it is, as the caller names him. */
+/** `userId`: the owner of the wallet, as the caller names them. */
 export type IntentStart = { intent: Intent; tier: Tier; userId: string }
 
 /**
- * Starts the workflow of an intent, whose id is the intent's. Already started counts as started. It is the caller's to
- * write it down (`setDispatched`).
+ * Starts the workflow of an intent. The workflow id is the intent id. An existing workflow counts as started. The caller
+ * records the start (`setDispatched`).
  */
 async function startIntent(
   temporal: Client,
   start: IntentStart,
-  options: StartOptions = once,
+  options: WorkflowStartPolicy = once,
 ): Promise<void> {
   await startOrFind(() => startExecution(temporal, start, options))
   crashPoint('workflow started, not marked')
 }
 
 /**
- * Starts the workflow of an intent that was reopened, and takes the mark away that asked for it.
+ * Starts the workflow of a reopened intent and clears its recovery mark.
  *
- * @returns False when a run of it is there: the mark stays.
+ * @returns False when a run of it exists. The mark stays then.
  */
 export async function startReopened(
   { temporal, db }: { temporal: Client; db: Db },
   { recoverAt, ...start }: IntentStart & { recoverAt: string },
 ): Promise<boolean> {
-  const isStarted = await startOrFind(() => startExecution(temporal, start, anew))
+  const isStarted = await startOrFind(() => startExecution(temporal, start, newRun))
   if (isStarted) await setRecovered(db, start.intent.id, recoverAt)
   return isStarted
 }
@@ -83,7 +82,7 @@ export async function startReopened(
 async function startExecution(
   temporal: Client,
   { intent, tier, userId }: IntentStart,
-  options: StartOptions,
+  options: WorkflowStartPolicy,
 ): Promise<void> {
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
@@ -128,14 +127,14 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
   return { ...shared, ...(plan && { plan }), ...(simulate && { simulate }) }
 }
 
-/** A funding that has its turn among those of all accounts as their intents do. */
+/** A funding, with the tier that sets its priority. */
 export type FundingStart = { funding: Funding; tier: Tier }
 
-/** As `startIntent`, the workflow of a funding. */
+/** Starts the workflow of a funding, as `startIntent` does for an intent. */
 export async function startFunding(
   temporal: Client,
   { funding, tier }: FundingStart,
-  options: StartOptions = once,
+  options: WorkflowStartPolicy = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
   const typedSearchAttributes = new TypedSearchAttributes([
@@ -162,21 +161,21 @@ export async function startFunding(
 
 export type Start = IntentStart | FundingStart
 
-/** Starts whichever it is. Already started counts as started. */
-export const startWorkflow = (temporal: Client, start: Start, options?: StartOptions) =>
+/** Starts the workflow of an intent or a funding. An existing workflow counts as started. */
+export const startWorkflow = (temporal: Client, start: Start, options?: WorkflowStartPolicy) =>
   'intent' in start ? startIntent(temporal, start, options) : startFunding(temporal, start, options)
 
-/** What is started. */
+/** The intent or funding of a start. */
 export const workOf = (start: Start): Intent | Funding =>
   'intent' in start ? start.intent : start.funding
 
-/** For the log. */
+/** Log fields of a start. */
 export const factsOf = (start: Start) =>
   'intent' in start
     ? { intent: start.intent.id, requestId: start.intent.requestId }
     : { funding: start.funding.id }
 
-/** False when there was a run already. */
+/** @returns False when a run exists already. */
 async function startOrFind(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fundingLimitsOf, loadConfig, type Role } from '../config.js'
+import { fundingLimitsOf, loadConfig, type ProcessRole } from '../config.js'
 
 const common = {
   NETWORK: 'testnet',
@@ -10,7 +10,7 @@ const common = {
 }
 const complete = { ...common, TEMPORAL_ADDRESS: 'temporal:7233', KEK_FILE: '/run/kek' }
 
-const refusal = (role: Role, environment: Record<string, string | undefined>): string => {
+const refusal = (role: ProcessRole, environment: Record<string, string | undefined>): string => {
   try {
     loadConfig(role, environment)
   } catch (error) {

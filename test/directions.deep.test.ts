@@ -23,7 +23,7 @@ const planted: [file: string, text: string, rule: string][] = [
   ['activities/planted.ts', `import '../signer/sign.js'`, 'nobody-imports-the-signer'],
   ['signer/planted.ts', `import '@temporalio/common'`, 'signer-never-reach-temporal'],
   ['lanes/planted.ts', `import '@temporalio/client'`, 'lanes-never-reach-temporal'],
-  ['api/http/planted.ts', `import '../endpoints/credits.js'`, 'api-http-imports-only-what-it-may'],
+  ['api/http/planted.ts', `import '../endpoints/service/getCredits.js'`, 'api-http-imports-only-what-it-may'],
   ['domain/planted.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
   [
     'web/src/planted.ts',

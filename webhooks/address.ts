@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { SendFailure } from './failure.js'
 
 /**
- * IPv4 that is not for everybody, by the registry of special-purpose addresses; multicast and what is reserved.
+ * IPv4 ranges that are not globally reachable: special-purpose addresses, multicast and reserved ranges.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  */
@@ -15,8 +15,8 @@ const specialV4 = [
 ]
 
 /**
- * Within the one block of IPv6 that is for everybody, what is not: protocol assignments (Teredo, ORCHID),
- * documentation, 6to4, AS112. All that leads to IPv4 in disguise (mapped, NAT64) is outside of the block.
+ * The global unicast block of IPv6, and its ranges that are not globally reachable: protocol assignments (Teredo,
+ * ORCHID), documentation, 6to4 and AS112. Embedded IPv4 addresses (mapped, NAT64) are outside of the block.
  *
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -37,7 +37,7 @@ const publicV6 = listOf([globalV6], 'ipv6')
 const loopback = listOf(['127.0.0.0/8'], 'ipv4')
 const loopbackV6 = listOf(['::1/128'], 'ipv6')
 
-/** True for an address that anybody on the internet can reach. */
+/** Whether an address is globally reachable. */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -55,19 +55,19 @@ const isLoopback = (address: string): boolean =>
     : isIP(address) === 6 && loopbackV6.check(address, 'ipv6')
 
 export type Address = { address: string; family: number }
-/** Finds all addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (name: string) => Promise<Address[]>
 
-/** How endpoints are looked at before anything is sent to them. */
+/** Checks endpoints before anything is sent to them. */
 export type Guard = {
   /**
-   * Looks at the text of a URL.
+   * Checks the text of a URL.
    *
-   * @returns undefined when it may be sent to; else what it must be: the end of a sentence.
+   * @returns Undefined for an allowed URL; else the violated requirement, such as `must be an https URL`.
    */
   refusal(text: string): string | undefined
   /**
-   * Resolves the host of a URL, once, to the address that is to be used for the connection.
+   * Resolves the host of a URL once, to the address that the connection must use.
    *
    * @throws {SendFailure} `not_resolved`, `address_refused`.
    */
@@ -79,9 +79,10 @@ const protocols = ['https:', 'http:']
 const resolveByName: Resolve = (name) => lookup(name, { all: true, verbatim: true })
 
 /**
- * Keeps deliveries away from whatever only this machine or its network can reach: an endpoint is named by callers.
+ * Creates the guard against server-side request forgery. Callers name the endpoints, so deliveries go to globally
+ * reachable addresses only.
  *
- * @param isDevnet - Only there loopback addresses are sent to, on any port.
+ * @param isDevnet - Allows loopback addresses too, on any port.
  */
 export function createGuard({
   isDevnet,
@@ -98,7 +99,7 @@ export function createGuard({
       if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters long`
       if (url.username || url.password) return 'must have no user or password in it'
       if (url.hash) return 'must have no fragment'
-      // The parser leaves out the port that is usual.
+      // The parser drops the default port of a scheme.
       if (url.port && !isDevnet) return 'must use port 443, or 80 without TLS'
       return undefined
     },
@@ -106,7 +107,7 @@ export function createGuard({
       const found = await findAddresses(url, resolve)
       const address = found.find(isAllowed)
       if (!address) throw new SendFailure('address_refused')
-      // A port of its own, and no TLS: for receivers on this machine only.
+      // Custom ports are for loopback receivers only.
       if (url.port && !isLoopback(address.address)) throw new SendFailure('address_refused')
       return address
     },

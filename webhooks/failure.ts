@@ -1,6 +1,6 @@
 import { attemptErrors, type AttemptError } from '../domain/webhooks.js'
 
-/** A try that has brought no answer. It says nothing of the URL, its addresses or what was sent. */
+/** An attempt without a response. The message contains neither the URL nor its addresses nor the body. */
 export class SendFailure extends Error {
   readonly reason: AttemptError
 

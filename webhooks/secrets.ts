@@ -2,25 +2,25 @@ import { createHash, randomBytes } from 'node:crypto'
 import { suite } from '../custody/seal.js'
 import { openSealed, sealTo } from '../custody/hpke.js'
 
-/** What signing secrets are sealed to. Its private half is in a file of the worker. */
+/** The public key that signing secrets are sealed to. The private key is in a file of the worker. */
 export type WebhookKey = { id: string; publicKey: Uint8Array }
 export type PrivateWebhookKey = WebhookKey & { privateKey: CryptoKey }
 
-/** The row that a sealed secret belongs to: moved to another one it does not open. */
+/** The row of a sealed secret. The secret does not open when it is copied to another row. */
 export type SecretContext = { webhookId: string; accountId: string; keyId: string }
 
-/** Within the 24 to 64 bytes that Standard Webhooks asks for. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32
 const PREFIX = 'whsec_'
 
 /**
- * A new signing secret as its owner gets it, once.
+ * A new signing secret, as its owner sees it once.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
-/** Seals a secret to the worker: encapsulated key (65 bytes), then ciphertext. */
+/** Seals a secret to the worker's key. Returns the encapsulated key (65 bytes) followed by the ciphertext. */
 export function sealSecret(
   { publicKey }: WebhookKey,
   secret: string,
@@ -31,7 +31,7 @@ export function sealSecret(
 }
 
 /**
- * The bytes that deliveries are signed with.
+ * The secret bytes that sign deliveries.
  *
  * @throws Error when the secret was sealed to another key, belongs to another row or was altered.
  */
@@ -46,7 +46,7 @@ export function openSecret(
 const associatedData = ({ webhookId, accountId, keyId }: SecretContext): Buffer =>
   Buffer.from(['v1', webhookId, accountId, keyId, 'webhook'].join('|'))
 
-/** The key whose private half (raw P-256, 64 hex characters) is given. */
+/** Imports a raw P-256 private key of 64 hex characters, and derives its public key and id. */
 export async function importWebhookKey(hex: string): Promise<PrivateWebhookKey> {
   const privateKey = await suite.kem.deserializePrivateKey(
     new Uint8Array(Buffer.from(hex, 'hex')).buffer,
@@ -60,7 +60,7 @@ export async function importWebhookKey(hex: string): Promise<PrivateWebhookKey> 
   return { id: `whk_${digest.slice(0, 16)}`, publicKey, privateKey }
 }
 
-/** The private half of a new key, as `importWebhookKey` takes it. */
+/** A new private key in the format of `importWebhookKey`. */
 export async function newWebhookKey(): Promise<string> {
   const { privateKey } = await suite.kem.generateKeyPair()
   return Buffer.from(await suite.kem.serializePrivateKey(privateKey)).toString('hex')

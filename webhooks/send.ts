@@ -4,16 +4,16 @@ import { ANSWER_MS, type AttemptError } from '../domain/webhooks.js'
 import { SendFailure } from './failure.js'
 import type { Address, Guard } from './address.js'
 
-/** What is kept of an answer, and what is read of it before the connection is cut, bytes. */
+/** Bytes of a response that are stored, and that are read before the connection is closed. */
 const KEPT_BYTES = 1_024
 const READ_BYTES = 65_536
 
-export type Answer = { status: number; body: string }
+export type EndpointResponse = { status: number; body: string }
 type Outgoing = { url: string; headers: Record<string, string>; body: string }
 
 /**
- * Posts a body, on a connection of its own, to the address that the guard has found. Redirects are answers like
- * others. The status counts as soon as it is there, whatever becomes of the answer's body.
+ * Posts a body on a new connection to the address that the guard resolves. Redirects are not followed. The status counts
+ * as soon as it arrives, even when the response body breaks off.
  *
  * @throws {SendFailure}
  */
@@ -21,20 +21,20 @@ export async function send(
   guard: Guard,
   outgoing: Outgoing,
   answerMs = ANSWER_MS,
-): Promise<Answer> {
-  const over = new AbortController()
+): Promise<EndpointResponse> {
+  const ended = new AbortController()
   const deadline = setTimeout(() => {
-    over.abort()
+    ended.abort()
   }, answerMs)
   try {
     if (guard.refusal(outgoing.url) !== undefined) throw new SendFailure('address_refused')
     const url = new URL(outgoing.url)
-    const address = await Promise.race([guard.pin(url), untilLate(over.signal)])
-    const response = await post(url, { ...outgoing, address, signal: over.signal })
+    const address = await Promise.race([guard.pin(url), untilLate(ended.signal)])
+    const response = await post(url, { ...outgoing, address, signal: ended.signal })
     return { status: response.statusCode ?? 0, body: await readStart(response) }
   } finally {
     clearTimeout(deadline)
-    over.abort()
+    ended.abort()
   }
 }
 
@@ -54,7 +54,7 @@ function post(url: URL, { headers, body, address, signal }: Pinned): Promise<Inc
     const outgoing = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // A connection that was opened for another delivery may lead elsewhere.
+      // A pooled connection may lead to another address.
       agent: false,
       family,
       signal,
@@ -71,14 +71,14 @@ function post(url: URL, { headers, body, address, signal }: Pinned): Promise<Inc
   })
 }
 
-/** Node names what it refuses of a certificate: `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
+/** Maps Node's error codes. TLS codes are like `CERT_HAS_EXPIRED` and `ERR_TLS_CERT_ALTNAME_INVALID`. */
 function reasonOf(error: Error): AttemptError {
   const { code = '' } = error as { code?: string }
   const isOfTls = /^(ERR_TLS|ERR_SSL|CERT|DEPTH|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)
   return isOfTls ? 'tls_failed' : 'connection_failed'
 }
 
-/** The first kilobyte as text; invalid characters are replaced, and zeros, which JSON in Postgres refuses, left out. */
+/** The first kilobyte as text. Replaces invalid characters and drops zeros, which JSON in Postgres rejects. */
 async function readStart(response: IncomingMessage): Promise<string> {
   const kept: Buffer[] = []
   let length = 0
@@ -89,7 +89,7 @@ async function readStart(response: IncomingMessage): Promise<string> {
       if (length > READ_BYTES) break
     }
   } catch {
-    // The status has been given: what broke off after it does not matter.
+    // The status counts, even when the body breaks off.
   }
   response.destroy()
   const start = Buffer.concat(kept).subarray(0, KEPT_BYTES)

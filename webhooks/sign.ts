@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 
-/** A message as it is signed. `atSeconds`: Unix time of this try. */
+/** A message to sign. `atSeconds`: Unix time of the attempt. */
 export type Message = { id: string; atSeconds: number; body: string }
 
 /**
- * The headers by which a receiver knows that a message is ours, as Standard Webhooks has them.
+ * Signature headers of a message, in the format of Standard Webhooks.
  *
- * @param secrets - Any one of which the receiver may know.
+ * @param secrets - All valid secrets. The receiver may know any of them.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signedHeaders(

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker'
 import { workflowBundle } from './workflowBundle.js'
 
-/** A program that bundles the compiled workflows into one file. `npm run build` and `npm start` run it. */
+/** Bundles the compiled workflows into one file. `npm run build` and `npm start` run this program. */
 const { code } = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)),
   logger: new DefaultLogger('WARN'),
 })
-// Two instances of `npm start` may share the file.
+// Rename, because two instances of `npm start` may share the file.
 const draft = `${workflowBundle.codePath}.${process.pid}`
 writeFileSync(draft, code)
 renameSync(draft, workflowBundle.codePath)

@@ -17,37 +17,37 @@ import { serveTasks } from './serve.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
-/** A notification wakes sooner. */
+/** Fallback for a lost notification. */
 const POLL_MS = 5_000
-/** How soon the dispatcher looks again for what an older transaction still holds back. */
+/** Pause before the next query while an older open transaction still hides events. */
 const HELD_MS = 100
-/** What happens within so many milliseconds is dispatched together. */
+/** Events within this time share one dispatch. */
 const GATHER_MS = 100
 const EVENTS_AT_ONCE = 500
 const STARTS_AT_ONCE = 60
-/** Without it a delivery whose run was terminated, or lost with Temporal's database, is never sent. */
+/** Restarts deliveries whose workflow was terminated, or lost with Temporal's database. */
 const OVERDUE_EVERY_MS = 60_000
-/** Far above the time that a try takes, and the wait for its turn at a busy endpoint. */
+/** Above the duration of an attempt plus its wait at a busy endpoint. */
 const OVERDUE_MS = 600_000
 
-/** Slots of their own: receivers that are slow take none from intents. */
+/** Separate slots, so that slow receivers take none from intents. */
 const SLOTS = {
   maxConcurrentWorkflowTaskExecutions: 20,
   maxConcurrentActivityTaskExecutions: 400,
 }
 
 export type Deliveries = DeliveryTools & {
-  /** The database without a pooler in between: the lead belongs to a session. */
+  /** A direct database URL without a pooler, because leadership belongs to a session. */
   url: string
   address: string
   client: Client
   temporal: Presence
-  /** Of the Temporal worker, besides those of the queue. */
+  /** Worker options, without those of the task queue. */
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>
   log: Log
 }
 
-/** Delivers what happens to the endpoints of webhooks, until the signal aborts. */
+/** Delivers events to webhook endpoints until the signal aborts. */
 export async function runDeliveries(
   { url, address, client, temporal, options, log, ...tools }: Deliveries,
   stopping: AbortSignal,
@@ -55,16 +55,16 @@ export async function runDeliveries(
   const db = connectAsLeader(url, 'deliveries')
   const activities = createDeliveryActivities(tools)
   const own = { ...options, ...SLOTS, taskQueue: DELIVERY_QUEUE, activities }
-  const told = createBell()
-  const made = createBell()
-  const dispatching = { db, client, temporal, log, stopping, told, made }
-  listenToEvents(url, stopping, told.ring)
+  const emitted = createBell()
+  const created = createBell()
+  const dispatching = { db, client, temporal, log, stopping, emitted, created }
+  listenToEvents(url, stopping, emitted.ring)
   try {
     await Promise.all([
       serveTasks({ address, options: own, temporal, log }, stopping),
-      keepDoing('events not dispatched', dispatching, dispatch),
-      keepDoing('deliveries not started', dispatching, startUndispatched),
-      keepDoing('overdue deliveries not started', dispatching, restartOverdue),
+      repeat('events not dispatched', dispatching, dispatch),
+      repeat('deliveries not started', dispatching, startUndispatched),
+      repeat('overdue deliveries not started', dispatching, restartOverdue),
     ])
   } finally {
     await db.destroy()
@@ -77,20 +77,21 @@ type Dispatching = {
   temporal: Presence
   log: Log
   stopping: AbortSignal
-  /** Rung when something has happened, and when there are deliveries to start. */
-  told: Bell
-  made: Bell
+  /** Notified of new events. */
+  emitted: Bell
+  /** Notified of new deliveries to start. */
+  created: Bell
 }
 
-async function keepDoing(
+async function repeat(
   failure: string,
   tools: Dispatching,
-  turn: (tools: Dispatching) => Promise<void>,
+  work: (tools: Dispatching) => Promise<void>,
 ): Promise<void> {
   const { log, stopping } = tools
   while (!stopping.aborted) {
     try {
-      await turn(tools)
+      await work(tools)
     } catch (error) {
       if (!isLedElsewhere(error) && !stopping.aborted) log.warn({ err: error }, failure)
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined)
@@ -98,25 +99,25 @@ async function keepDoing(
   }
 }
 
-async function dispatch({ db, told, made, stopping }: Dispatching): Promise<void> {
+async function dispatch({ db, emitted, created, stopping }: Dispatching): Promise<void> {
   const { made: count, isWaiting, isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
-  // A delivery that is requested again is announced as events are.
-  if (count > 0 || isWaiting) made.ring()
+  // A requested redelivery arrives by the same notification as events.
+  if (count > 0 || isWaiting) created.ring()
   if (isFull) return
-  await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
+  await emitted.wait(isHeld ? HELD_MS : POLL_MS, stopping)
   await sleep(GATHER_MS, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 async function startUndispatched(tools: Dispatching): Promise<void> {
-  const { db, temporal, made, stopping } = tools
+  const { db, temporal, created, stopping } = tools
   await temporal.untilThere()
   if (stopping.aborted) return
   const found = await findUndispatched(db, STARTS_AT_ONCE)
   const started = await startAll(tools, found, startDelivery)
-  if (started < found.length || found.length === 0) await made.wait(POLL_MS, stopping)
+  if (started < found.length || found.length === 0) await created.wait(POLL_MS, stopping)
 }
 
-/** A run that goes on all the same, perhaps on a version without workers, is replaced: its rows say where it was. */
+/** Replaces overdue runs, also running ones: their version may have no workers. The rows hold their progress. */
 async function restartOverdue(tools: Dispatching): Promise<void> {
   const { db, temporal, stopping } = tools
   await temporal.untilThere()
@@ -127,12 +128,12 @@ async function restartOverdue(tools: Dispatching): Promise<void> {
   await sleep(OVERDUE_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
 }
 
-type Startable = DeliveryRun & { accountId: string; webhookId: string }
+type UnstartedDelivery = DeliveryRun & { accountId: string; webhookId: string }
 
-/** @returns How many were started: the others are tried again. */
+/** @returns The number of started runs. The caller retries the others. */
 async function startAll(
   { db, client, log }: Dispatching,
-  runs: Startable[],
+  runs: UnstartedDelivery[],
   start: typeof startDelivery,
 ): Promise<number> {
   const results = await Promise.allSettled(runs.map((run) => start(client, run)))

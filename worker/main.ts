@@ -27,18 +27,17 @@ import { loadWebhookKey } from './webhookKey.js'
 import { readBuildId, workflowBundle } from './workflowBundle.js'
 import { createGuard } from '../webhooks/address.js'
 
-/** Below the time that a supervisor grants before it kills. */
+/** Below the 30 s after which a stopping process is killed. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
 /**
- * Fixed sizes. A task of a workflow holds its slot until the server has its
- * answer; there are more slots for them than anything asks for, because a start that finds none has its workflow begin by
- * the queue of all, which costs the server half as much again. A workflow that is not in the cache is replayed when its
- * step ends.
+ * Fixed sizes. A workflow task holds its slot until the server has accepted its completion. There are spare slots for
+ * workflow tasks: an eager start without a free slot falls back to the task queue, which costs the server more. A
+ * workflow that is not in the cache is replayed when its step ends.
  */
 const SLOTS = {
   maxCachedWorkflows: 1_000,
   maxConcurrentWorkflowTaskExecutions: 64,
-  // What begins comes with its start, the rest by the queue of the worker that knows it: nine of twelve ask there.
+  // First tasks arrive with their eager start, later ones by the sticky queue: 9 of 12 polls serve the sticky queue.
   maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.25,
   maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
@@ -46,8 +45,8 @@ const SLOTS = {
 }
 
 /**
- * Of Postgres. A statement takes it milliseconds, and a session's first ones ten times as much: few that are warm do
- * more than many. An account's flood has eight of them.
+ * Database connections. The first statements of a session are about ten times slower, so a few warm sessions serve more
+ * than many cold ones. One account uses at most eight.
  */
 const SESSIONS = 12
 
@@ -81,7 +80,7 @@ const build = { namespace: config.TEMPORAL_NAMESPACE, workflowBundle }
 const options = {
   ...build,
   taskQueue: TASK_QUEUE,
-  // An intent may wait for days: it continues with the next version.
+  // An intent may wait for days, and continues with the next version.
   workerDeploymentOptions: versioned('AUTO_UPGRADE'),
   activities: createActivities({
     db,
@@ -111,8 +110,8 @@ const eventsKeptDays = config.EVENTS_KEPT_DAYS
 const sweeping = { url: config.directDatabaseUrl, client, temporal, log, eventsKeptDays }
 const sweepers = runSweepers(sweeping, stopping)
 onStop(() => sweepers)
-// Whatever is wrong with it, money must go on moving.
-const webhookKey = await findWebhookKeyOrTell()
+// A faulty webhook key must not stop the execution of intents.
+const webhookKey = await findWebhookKey()
 if (webhookKey) {
   const guard = createGuard({ isDevnet: config.NETWORK === 'devnet' })
   const options = { ...build, ...SHUTDOWN, workerDeploymentOptions: versioned('PINNED') }
@@ -127,13 +126,13 @@ function versioned(defaultVersioningBehavior: VersioningBehavior): WorkerDeploym
   return { useWorkerVersioning: true, version, defaultVersioningBehavior }
 }
 
-async function findWebhookKeyOrTell() {
+async function findWebhookKey() {
   const { WEBHOOK_KEY_FILE } = config
   if (!WEBHOOK_KEY_FILE) return undefined
   try {
     return await loadWebhookKey(db, WEBHOOK_KEY_FILE)
   } catch (error) {
-    log.error({ err: error }, 'this worker delivers no webhooks')
+    log.error({ err: error }, 'webhook deliveries disabled in this worker')
     return undefined
   }
 }

@@ -12,15 +12,15 @@ import type { Listener } from '../db/connection/listen.js'
 import type { Log } from '../log.js'
 
 /**
- * Signals at once, and the pause after so many. When thousands settle at once, what is woken faster than workers
- * complete it only waits in Temporal: a worker of two cores completes about twenty steps a second.
+ * Concurrent signals, and the pause after each batch. Faster signals would only queue in Temporal: a worker with two
+ * cores completes about 20 steps per second.
  */
 const [AT_ONCE, PAUSE_MS] = [10, 250]
 
-type Tools = { db: Db; client: Client; log: Log; stopping: AbortSignal }
+type NotifyTools = { db: Db; client: Client; log: Log; stopping: AbortSignal }
 
-/** Signals workflows as soon as a commit settles what they wait for, until the signal `stopping` aborts. */
-export async function notifyWorkflows(tools: Tools, listener: Listener): Promise<void> {
+/** Signals workflows as soon as a commit settles their awaited operation, until `stopping` aborts. */
+export async function notifyWorkflows(tools: NotifyTools, listener: Listener): Promise<void> {
   const { log, stopping } = tools
   const settled = new Set<string>()
   const bell = createBell()
@@ -37,18 +37,18 @@ export async function notifyWorkflows(tools: Tools, listener: Listener): Promise
     await signalSettled(tools, ids).catch((error: unknown) => {
       log.warn({ err: error }, 'settled steps not signalled')
     })
-    // What settles meanwhile shares the next statement.
+    // Operations that settle meanwhile share the next statement.
     await sleep(PAUSE_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
 /**
- * Signals the workflows whose awaited operations are settled, until none is left or Temporal does not answer.
+ * Signals the workflows whose awaited operations are settled. Returns when none is left or Temporal does not answer.
  *
- * @param ids - Of operations; null for any.
+ * @param ids - Operation ids; null for all operations.
  */
 export async function signalSettled(
-  { db, client, log, stopping }: Tools,
+  { db, client, log, stopping }: NotifyTools,
   ids: string[] | null,
 ): Promise<void> {
   let signalled = 0
@@ -67,7 +67,7 @@ export async function signalSettled(
   if (signalled > 0) log.debug({ steps: signalled }, 'settled steps signalled')
 }
 
-/** @returns Whether nothing is left to do: the workflow has the signal, or has ended. */
+/** @returns True when the workflow has received the signal or has ended. */
 async function signal(client: Client, { workflowId }: SettledWait): Promise<boolean> {
   try {
     await client.withDeadline(Date.now() + CALL_MS, () =>

@@ -9,17 +9,17 @@ import type { Log } from '../log.js'
 const PING_EVERY_MS = 2_000
 const PREPARE_MS = 10_000
 
-/** Whether Temporal answers and knows what this code needs. */
+/** Whether Temporal answers and has the required search attributes and schedules. */
 export type Presence = {
-  /** Resolves when Temporal is there, or when the process stops. */
+  /** Resolves when Temporal is available, or when the process stops. */
   untilThere(): Promise<void>
 }
 
 type Watched = { client: Client; log: Log }
 
 /**
- * Pings Temporal until the signal aborts, and logs when it goes and when it is back. A server that comes back may
- * be another one, so it is prepared each time.
+ * Pings Temporal until the signal aborts, and logs each change of its availability. After an outage the server may be
+ * another one, so its search attributes and schedules are registered again.
  */
 export function watchTemporal({ client, log }: Watched, stopping: AbortSignal): Presence {
   const changes = new EventEmitter()
@@ -31,12 +31,12 @@ export function watchTemporal({ client, log }: Watched, stopping: AbortSignal): 
       if (!isThere) await prepare(client)
     } catch (error) {
       if (isThere !== false && !stopping.aborted) {
-        log.warn({ err: error }, 'Temporal does not serve. Intents are stored and wait')
+        log.warn({ err: error }, 'Temporal unavailable, intents are stored and wait')
       }
       isThere = false
       return
     }
-    if (isThere === false) log.info('Temporal serves again')
+    if (isThere === false) log.info('Temporal available again')
     isThere = true
     changes.emit('there')
   }

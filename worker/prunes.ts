@@ -7,10 +7,10 @@ import { sumLedger } from '../db/tenants/usage.js'
 import { deleteOldDeliveries } from '../db/webhooks/sending.js'
 import type { Db } from '../db/connection/connect.js'
 
-/** `prune` deletes or sums at most `limit` rows and returns how many; less than that when none is left. */
+/** `prune` deletes or sums at most `limit` rows and returns their number. A lower number means that none is left. */
 export type Prune = { what: string; prune: (db: Db, limit: number) => Promise<number> }
 
-/** Rows whose time is over. */
+/** The statements that remove expired rows. `what` is the log message. */
 export const prunes: Prune[] = [
   { what: 'expired idempotency keys deleted', prune: deleteExpiredKeys },
   { what: 'expired read tokens deleted', prune: deleteExpiredTokens },

@@ -8,35 +8,35 @@ import type { Presence } from './presence.js'
 const LOOK_EVERY_MS = 10_000
 const LOOK_MS = 10_000
 
-type Watched = {
+type WatchedVersion = {
   client: Client
   version: WorkerDeploymentVersion
-  /** Whether the version makes itself the current one; else an operator does. */
+  /** Whether this version makes itself current. Otherwise an operator does. */
   isAutomatic: boolean
   temporal: Presence
   log: Log
-  /** Pause between two looks, ms. */
+  /** Pause between two queries of the routing, ms. */
   lookEveryMs?: number
-  /** A version that nothing has polled for so long is gone, ms. */
+  /** A version without a poll for this time has no workers, ms. */
   goneMs?: number
 }
 
-/** What is known of the version of this worker. */
+/** The rollout state of this worker's version. */
 export type Rollout = {
-  /** Whether Temporal routes to this version, as of the last look. */
+  /** Whether Temporal routes to this version, as of the last query. */
   isCurrent(): boolean
   ended: Promise<void>
 }
 
 /**
- * Logs whether Temporal routes intents to this version of the workers, at each change, until the signal aborts. An automatic
- * version becomes the current one when it is new, and when no worker of the current one polls. One that was replaced
- * does not take over beside workers of its successor, however often it restarts.
+ * Watches to which worker version Temporal routes intents, and logs each change, until the signal aborts. An automatic
+ * version makes itself current when it is new, or when no worker of the current version polls. A replaced version does
+ * not become current while workers of its successor poll, even after a restart.
  */
-export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
+export function watchRollout(watched: WatchedVersion, stopping: AbortSignal): Rollout {
   const { client, version, temporal, log, lookEveryMs = LOOK_EVERY_MS } = watched
   let current: string | undefined
-  /** Temporal notes a moment late that it was replaced. */
+  /** Temporal reports a replacement with a short delay. */
   let wasCurrent = false
 
   async function watch(): Promise<void> {
@@ -51,7 +51,7 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
         current = found
         wasCurrent ||= found === version.buildId
       } catch (error) {
-        log.warn({ err: error }, 'the current version of the workers is not known')
+        log.warn({ err: error }, 'current worker version unknown')
       }
       await sleep(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined)
     }
@@ -60,15 +60,15 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
   return { isCurrent: () => current === version.buildId, ended: watch() }
 }
 
-/** @returns The build id of the current version; empty when there is none. */
+/** @returns The build id of the current version; empty without one. */
 async function look(
-  { client, version, isAutomatic, goneMs = GONE_MS }: Watched,
+  { client, version, isAutomatic, goneMs = GONE_MS }: WatchedVersion,
   wasCurrent: boolean,
 ): Promise<string> {
   const routing = await readRouting(client, version)
   const { current = '', changedMs, wasReplaced, conflictToken } = routing
   if (current === version.buildId || !isAutomatic) return current
-  // One that has just become the current one may not poll yet.
+  // A version that has just become current may not poll yet.
   const isServed = async () =>
     changedMs > Date.now() - goneMs || (await isPolled(client, current, goneMs))
   if (current && (wasCurrent || wasReplaced) && (await isServed())) return current
@@ -76,17 +76,14 @@ async function look(
   return version.buildId
 }
 
-function logCurrent({ client, version, log }: Watched, current: string): void {
+function logCurrent({ client, version, log }: WatchedVersion, current: string): void {
   const { deploymentName, buildId } = version
   if (current === buildId) {
-    log.info({ version }, 'this version of the workers is the current one')
+    log.info({ version }, 'worker version is current')
     return
   }
   const command =
     `temporal worker deployment set-current-version --namespace ${client.options.namespace} ` +
     `--deployment-name ${deploymentName} --build-id ${buildId}`
-  log.warn(
-    { version, current, command },
-    'this version of the workers is not the current one and begins no intents',
-  )
+  log.warn({ version, current, command }, 'worker version is not current, it starts no intents')
 }

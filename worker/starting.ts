@@ -10,44 +10,44 @@ import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 import type { Rollout } from './rollout.js'
 
-/** Intents that are claimed and started together, and fundings. */
+/** Intents, and fundings, that are claimed and started per batch. */
 export const BATCH = 8
 
-type Tools = {
+type StarterTools = {
   db: Db
   client: Client
   temporal: Presence
-  /** Rung when something is stored. */
+  /** Notified when an intent or a funding is stored. */
   stored: Bell
   log: Log
   /**
-   * `isCurrent`: whether Temporal routes to the version of this worker, which then begins what it starts at once. Temporal
-   * would let one of another version begin it too.
+   * `isCurrent`: whether Temporal routes to the version of this worker. Only then the worker requests eager starts,
+   * because Temporal grants them to any version.
    */
   rollout: Pick<Rollout, 'isCurrent'>
-  /** For how long a claimed row is left alone, ms. */
+  /** Lease of a claimed row, ms. */
   leaseMs?: number
 }
 
 /**
- * Starts the workflows of stored intents and fundings until the signal aborts. Any worker claims them; what could not be
- * started is free again a few seconds later.
+ * Starts the workflows of stored intents and fundings until the signal aborts. Any worker may claim them. A failed start
+ * is claimable again when its lease expires.
  */
-export async function runStarter(tools: Tools, stopping: AbortSignal): Promise<void> {
+export async function runStarter(tools: StarterTools, stopping: AbortSignal): Promise<void> {
   const { temporal, stored, log } = tools
   while (!stopping.aborted) {
     await temporal.untilThere()
     if (stopping.aborted) return
     const isFull = await startSome(tools).catch((error: unknown) => {
-      log.warn({ err: error }, 'no workflows started')
+      log.warn({ err: error }, 'workflows not started')
       return false
     })
     if (!isFull) await stored.wait(LOOK_MS, stopping)
   }
 }
 
-/** @returns Whether more may wait. */
-async function startSome(tools: Tools): Promise<boolean> {
+/** @returns Whether more rows may wait. */
+async function startSome(tools: StarterTools): Promise<boolean> {
   const kinds = ['intent', 'funding'] as const
   const { db, leaseMs } = tools
   const claim = { limit: BATCH, ...(leaseMs && { leaseMs }) }
@@ -56,7 +56,7 @@ async function startSome(tools: Tools): Promise<boolean> {
   return claims.some(({ length }) => length === BATCH)
 }
 
-async function startOne(start: Start, { client, db, log, rollout }: Tools): Promise<void> {
+async function startOne(start: Start, { client, db, log, rollout }: StarterTools): Promise<void> {
   crashPoint('worker: before the start')
   try {
     await startWorkflow(client, start, rollout.isCurrent() ? onceHere : once)

@@ -26,20 +26,20 @@ import type { Log } from '../log.js'
 import { signalSettled } from './notify.js'
 import type { Presence } from './presence.js'
 
-/** Pause between two looks for what somebody waits for. A worker completes an intent in less, and is not forestalled. */
+/** Interval of sweeps that callers wait for. Above the time in which a worker completes an intent itself. */
 const SOON_MS = 3_000
-/** A look at what is awaited joins all of it, up to some thousand rows. */
+/** This sweep joins all awaited operations, up to some thousand rows. */
 const SETTLED_EVERY_MS = 15_000
 
-/** Rows of a round that are looked at in no order, so that none keeps another one waiting for ever. */
+/** Rows per sweep. The queries return them in no fixed order, so that no row starves another one. */
 const SOME = 100
 const PAGE = 1_000
-/** Workflows that are started at the same time. */
+/** Concurrent workflow starts. */
 const STARTS = 10
-/** Short statements, as others write to the same tables; and a round that does not take the machine for itself. */
+/** Rows per statement, short because others write to the same tables, and statements per sweep. */
 const PRUNED = { rows: 1_000, batches: 100 }
 
-type Tools = {
+type SweepTools = {
   db: Db
   client: Client
   temporal: Presence
@@ -48,33 +48,33 @@ type Tools = {
   /** For how many days events are kept. */
   eventsKeptDays: number
 }
-type Sweep = (tools: Tools) => Promise<void>
+type Sweep = (tools: SweepTools) => Promise<void>
 
 /**
- * Restarts workflows that should run and do not, completes what is done, and deletes what has expired, until the signal
- * aborts. One process does so at a time; the others wait for its session to end.
+ * Restarts missing workflows, completes finished intents and deletes expired rows, until the signal aborts. One process
+ * sweeps at a time. The others wait for its session to end.
  *
- * @param url - The database without a pooler in between: the lead belongs to a session.
+ * @param url - A direct database URL without a pooler, because leadership belongs to a session.
  */
 export async function runSweepers(
-  { url, ...shared }: Omit<Tools, 'db' | 'stopping'> & { url: string },
+  { url, ...shared }: Omit<SweepTools, 'db' | 'stopping'> & { url: string },
   stopping: AbortSignal,
 ): Promise<void> {
   const db = connectAsLeader(url, 'sweeper')
   const tools = { ...shared, db, stopping }
   try {
     await Promise.all([
-      // Without it an intent whose end a reorg took back stays open: nothing else starts its workflow again.
+      // Intents that a reorg reopened. Nothing else restarts their workflows.
       every(SOON_MS, tools, restartReopened),
-      // Without it an intent whose worker died ends only when Temporal has noticed, or is back itself.
+      // Intents whose worker died. Otherwise they complete only after Temporal's timeouts, or after its outage.
       every(SOON_MS, tools, completeDone),
-      // Without it a step whose signal was lost with its worker waits for up to an hour longer.
+      // Steps whose signal was lost with its worker. Otherwise they wait for up to an hour longer.
       every(SETTLED_EVERY_MS, tools, signalLeft),
-      // Without it work whose run was terminated, or lost with Temporal's database, stands still for ever.
+      // Workflows that were terminated, or lost with Temporal's database. Otherwise they never continue.
       every(MINUTE_MS, tools, restartLingering),
-      // Without it expired rows stay: harmless, but they take disk.
+      // Expired rows. They are harmless and only occupy disk.
       every(HOUR_MS, tools, pruneAll),
-      // Without it events and requests of days to come have no partition and are refused. They are made days ahead.
+      // Partitions of events and requests, created days ahead. Inserts without a partition fail.
       every(HOUR_MS, tools, keepPartitions),
     ])
   } finally {
@@ -82,7 +82,7 @@ export async function runSweepers(
   }
 }
 
-async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
+async function every(ms: number, tools: SweepTools, sweep: Sweep): Promise<void> {
   const { log, stopping } = tools
   while (!stopping.aborted) {
     await sweep(tools).catch((error: unknown) => {
@@ -92,15 +92,15 @@ async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
   }
 }
 
-/** While a run of a reopened intent is there, its restart is tried again in the next round. */
-async function restartReopened(tools: Tools): Promise<void> {
+/** A restart fails while an older run of the intent still exists. The next sweep retries it. */
+async function restartReopened(tools: SweepTools): Promise<void> {
   const { db, client, temporal, log } = tools
   await temporal.untilThere()
   const restart = async (reopened: Reopened) => {
     const facts = factsOf(reopened)
     try {
       const isStarted = await startReopened({ temporal: client, db }, reopened)
-      if (isStarted) log.info(facts, 'workflow of a reopened intent started')
+      if (isStarted) log.info(facts, 'workflow of reopened intent started')
     } catch (error) {
       log.warn({ ...facts, err: error }, 'workflow not started')
     }
@@ -108,14 +108,14 @@ async function restartReopened(tools: Tools): Promise<void> {
   await inBatches(await findReopened(db, SOME), tools, restart)
 }
 
-async function restartLingering(tools: Tools): Promise<void> {
+async function restartLingering(tools: SweepTools): Promise<void> {
   const { db, client, temporal, log, stopping } = tools
   const restart = async (start: Start) => {
     const facts = factsOf(start)
     try {
       await startWorkflow(client, start, again)
       await setDispatched(db, workOf(start).id)
-      log.info(facts, 'workflow started by the sweeper')
+      log.info(facts, 'missing workflow restarted')
     } catch (error) {
       log.warn({ ...facts, err: error }, 'workflow not started')
     }
@@ -123,37 +123,37 @@ async function restartLingering(tools: Tools): Promise<void> {
   await temporal.untilThere()
   if (stopping.aborted) return
   const listedAt = Date.now()
-  // All at once: to find a few a server may look through all of them.
+  // One full listing, because a filtered query may scan all workflows as well.
   const running = new Set<string>()
   for await (const id of listRunning(client)) running.add(id)
   let page: string[] = []
   do {
-    // What was started since the lists were read is not in them, nor some that was started seconds before.
+    // The listing misses workflows that started after it or within the seconds before it.
     const forMs = MINUTE_MS + Date.now() - listedAt
     page = await findLingering(db, forMs, { after: page.at(-1) ?? '', limit: PAGE })
-    const gone = page.filter((id) => !running.has(id))
-    await inBatches(await readStartables(db, gone), tools, restart)
+    const missing = page.filter((id) => !running.has(id))
+    await inBatches(await readStartables(db, missing), tools, restart)
   } while (page.length === PAGE && !stopping.aborted)
 }
 
-async function completeDone({ db, log }: Tools): Promise<void> {
+async function completeDone({ db, log }: SweepTools): Promise<void> {
   const ids = await findDone(db, { forMs: SOON_MS, limit: SOME })
   const completed = await Promise.all(ids.map((id) => completeWhenDone(db, id)))
   const intents = completed.filter(Boolean).length
-  if (intents > 0) log.info({ intents }, 'intents completed in place of their worker')
+  if (intents > 0) log.info({ intents }, 'intents completed by the sweeper')
 }
 
-/** Steps that are settled and whose workflows no worker has signalled. */
-async function signalLeft(tools: Tools): Promise<void> {
+/** Signals workflows of settled steps that no worker has signalled. */
+async function signalLeft(tools: SweepTools): Promise<void> {
   await tools.temporal.untilThere()
   if (!tools.stopping.aborted) await signalSettled(tools, null)
 }
 
-async function pruneAll(tools: Tools): Promise<void> {
+async function pruneAll(tools: SweepTools): Promise<void> {
   for (const prune of prunes) await pruneBy(prune, tools)
 }
 
-async function pruneBy({ what, prune }: Prune, { db, log, stopping }: Tools): Promise<void> {
+async function pruneBy({ what, prune }: Prune, { db, log, stopping }: SweepTools): Promise<void> {
   let rows = 0
   for (let batch = 0; batch < PRUNED.batches && !stopping.aborted; batch++) {
     const some = await prune(db, PRUNED.rows)
@@ -163,17 +163,17 @@ async function pruneBy({ what, prune }: Prune, { db, log, stopping }: Tools): Pr
   if (rows > 0) log.info({ rows }, what)
 }
 
-async function keepPartitions({ db, log, eventsKeptDays }: Tools): Promise<void> {
+async function keepPartitions({ db, log, eventsKeptDays }: SweepTools): Promise<void> {
   const days = await keepRequestPartitions(db)
   if (days.made + days.dropped > 0) log.info(days, 'partitions of requests kept')
   const months = await keepEvents(db, eventsKeptDays)
   if (months.made + months.dropped > 0) log.info(months, 'partitions of events kept')
 }
 
-/** Does work for each one, a few at a time, while Temporal is there. */
+/** Runs `work` for each item in batches of `STARTS`, while Temporal is available. */
 async function inBatches<T>(
   all: T[],
-  { temporal, stopping }: Tools,
+  { temporal, stopping }: SweepTools,
   work: (one: T) => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < all.length; at += STARTS) {

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/worker'
 import type { Log } from '../log.js'
 
-/** Facts that the SDK's records may carry into our log. Failures are named, their texts stay in Temporal. */
+/** Fields of the SDK's records that the log keeps. Failure messages stay in Temporal. */
 const allowed = [
   'workflowId',
   'workflowType',
@@ -17,8 +17,8 @@ const allowed = [
 ]
 
 /**
- * Lets the SDK's native part write through its logger, not past it. That a poll failed and is tried again stays
- * unsaid: each of many would tell it for as long as Temporal is away.
+ * Forwards logs of the SDK's native core to its logger. Retries of polls are excluded, because each of many polls would
+ * log them throughout an outage of Temporal.
  */
 export const telemetryOptions = {
   logging: {
@@ -27,7 +27,7 @@ export const telemetryOptions = {
   },
 }
 
-/** Lets the Temporal SDK write into our log, from warnings upwards. */
+/** Forwards warnings and errors of the Temporal SDK to the log of the process. */
 export function createTemporalLog(log: Log): Logger {
   return new DefaultLogger('WARN', ({ level, message, meta }) => {
     const facts = { ...pick(meta ?? {}), err: meta?.error as unknown }

@@ -6,25 +6,25 @@ import { importWebhookKey, newWebhookKey, type PrivateWebhookKey } from '../webh
 import type { Db } from '../db/connection/connect.js'
 
 /**
- * The key that opens the secrets of webhooks, from its file: a raw P-256 private key as 64 hex characters. At the
- * very first start, with no file and nothing sealed yet, it is made.
+ * Loads the key that opens webhook secrets: a raw P-256 private key as 64 hex characters. Creates the file at the first
+ * start of a deployment, when no secret is sealed yet.
  *
- * @throws {ServiceError} MISCONFIGURED when it is not the one that secrets are sealed to.
+ * @throws {ServiceError} MISCONFIGURED when secrets are sealed to another key.
  */
 export async function loadWebhookKey(db: Db, file: string): Promise<PrivateWebhookKey> {
   const published = await findWebhookKey(db)
   const text = readText(file)
   if (text === undefined && published) throw misconfigured('is missing')
-  if (text !== undefined && !/^[0-9a-f]{64}$/.test(text)) throw misconfigured('is not readable')
+  if (text !== undefined && !/^[0-9a-f]{64}$/.test(text)) throw misconfigured('is malformed')
   const key = await importWebhookKey(text ?? (await createText(file)))
-  if ((await publishWebhookKey(db, key)) !== key.id) throw misconfigured('is another one')
+  if ((await publishWebhookKey(db, key)) !== key.id) throw misconfigured('holds another key')
   return key
 }
 
 const misconfigured = (what: string) =>
   new ServiceError(
     'MISCONFIGURED',
-    `WEBHOOK_KEY_FILE ${what}, but secrets of webhooks are sealed to it. Restore it from the backup.`,
+    `WEBHOOK_KEY_FILE ${what}, but webhook secrets are sealed to its key. Restore it from the backup.`,
   )
 
 function readText(file: string): string | undefined {
@@ -36,7 +36,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** For its owner only, and never in the place of another one. */
+/** Creates a key file that only its owner can read. Never overwrites a file. */
 async function createText(file: string): Promise<string> {
   const text = await newWebhookKey()
   mkdirSync(dirname(file), { recursive: true })

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../domain/errors.js'
 
-/** Where `bundleWorkflows.ts` writes the workflows, as `Worker.create({ workflowBundle })` takes them. */
+/** Path of the bundle that `bundleWorkflows.ts` writes, as the option `workflowBundle` of `Worker.create`. */
 export const workflowBundle = { codePath: fileURLToPath(new URL('workflows.cjs', import.meta.url)) }
 
 /**
- * The build id under which Temporal knows these workflows: 16 hex digits, by the text of their bundle.
+ * The build id of these workflows: the first 16 hex digits of the bundle's SHA-256 hash.
  *
- * @throws {ServiceError} MISCONFIGURED when there is no bundle.
+ * @throws {ServiceError} MISCONFIGURED when the bundle is missing.
  */
 export function readBuildId({ codePath } = workflowBundle): string {
   if (!existsSync(codePath)) {

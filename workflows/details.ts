@@ -1,21 +1,21 @@
 import type { ExecutionPlan, Step } from '../domain/intent.js'
 import type { Hold } from '../domain/hold.js'
 
-/** A finished operation: what it did, its chain, its transaction and the page of that. */
+/** A finished operation. `what`: past participle, such as `deposited`. `url`: explorer page of the transaction. */
 export type Mark = { sequence: number; what: string; chain: string; txHash: string; url?: string }
 
-/** What the Temporal UI shows of an intent. */
+/** The state of an intent as the Temporal UI shows it. */
 export type View = {
   plan?: ExecutionPlan | undefined
   marks: Mark[]
-  /** The step that is under way, and since when. */
+  /** The current step and its start time. */
   current?: { sequence: number; since: Date }
   waitsFor?: Hold | undefined
-  /** How it ended. */
+  /** Final status, with the failure. */
   end?: string
 }
 
-/** The view as Markdown. */
+/** Renders the view as Markdown. */
 export function toMarkdown(view: View): string {
   const { plan, end } = view
   const steps = plan?.steps.flatMap((step) => linesOf(view, step)) ?? []
@@ -24,10 +24,12 @@ export function toMarkdown(view: View): string {
 }
 
 function nowOf({ plan, waitsFor }: View): string | undefined {
-  if (!plan) return 'Waits for its plan: no chain answered when it was created.'
+  if (!plan) return 'Waits for its plan. No chain answered when the intent was created.'
   if (!waitsFor) return undefined
   const { code, message, since, failure } = waitsFor
-  const marked = failure ? ` The intent is marked as failed with ${failure}; the wait goes on.` : ''
+  const marked = failure
+    ? ` The intent is marked as failed with ${failure}. The wait continues.`
+    : ''
   return `**Waits** since ${timeText(new Date(since))} (\`${code}\`): ${message}${marked}`
 }
 
@@ -35,7 +37,7 @@ function linesOf({ marks, current, end }: View, step: Step): string[] {
   const { sequence } = step
   const own = marks.filter((mark) => mark.sequence === sequence)
   const isCurrent = current?.sequence === sequence && end === undefined
-  const since = isCurrent ? `: under way since ${timeText(current.since)}` : ''
+  const since = isCurrent ? `: running since ${timeText(current.since)}` : ''
   return [`${sequence}. ${summaryOf(step)}${since}`, ...own.map((mark) => `   - ${markText(mark)}`)]
 }
 
@@ -45,7 +47,7 @@ function markText({ what, chain, txHash, url }: Mark): string {
 
 const timeText = (time: Date) => `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
-/** A step in one line, with its amount. */
+/** One line that describes a step with its amount. */
 export function summaryOf(step: Step): string {
   const { type, amount, asset, protocol } = step
   switch (type) {

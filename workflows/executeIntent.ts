@@ -11,37 +11,36 @@ import { createUntilSettled } from './untilSettled.js'
 import { createView } from './view.js'
 import { isTerminal, type ExecutionPlan, type IntentStatus, type Step } from '../domain/intent.js'
 import type { Activities } from '../activities/index.js'
+import type { Failure } from '../activities/status.js'
 
-/** `plan`: absent when no chain answered at creation: planned here then. */
+/** `plan`: absent when no chain answered at creation. The workflow then plans the intent. */
 export type ExecuteIntentInput = IntentInput & { plan?: ExecutionPlan }
 
 const { planIntent } = proxyActivities<Activities>({
   startToCloseTimeout: '20s',
-  // The only step that may end by a timeout: nothing of it can be in flight.
+  // Only planning may end by a timeout, because it has no operation in flight.
   scheduleToCloseTimeout: '24h',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 
 const { finalizeIntent } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
-  // Longer pauses are timers. A task kept open for them would write three events each four seconds, and a
-  // Postgres that is away for two days would end the workflow by the size of its history.
+  // Longer pauses are timers. A workflow task kept open writes three events every four seconds, so a database outage
+  // of two days would exceed the size limit of the history.
   localRetryThreshold: '3s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1m' },
 })
 
-/** `timedOut`: the server gave up waiting, which nobody can forge. */
-type Failure = { code: string; message: string; step?: number; timedOut?: true }
 type Ended = { status: IntentStatus }
 
 /**
- * Executes an intent: plan, step by step, end. The operations' rows say at every moment where its money is; a second
- * run finds what is done and continues there.
+ * Executes an intent: plans it, executes its steps in order and finalizes it. The operations' rows record all progress,
+ * so a second run continues where the first one stopped.
  */
 export async function executeIntent(input: ExecuteIntentInput): Promise<Ended> {
   const view = createView(input.plan)
   const untilSettled = createUntilSettled(view.wait)
-  // Whether an intent may be cancelled is decided in the database, not by a click in the Temporal UI.
+  // The database decides whether an intent may be cancelled. A cancellation in the Temporal UI has no effect.
   return CancellationScope.nonCancellable(() => run(input, { view, untilSettled }))
 }
 
@@ -61,8 +60,8 @@ async function run(input: ExecuteIntentInput, around: Surroundings): Promise<End
 }
 
 /**
- * Has the end decided from the rows. Where they bear none, because of a reorg or because an activity was completed or
- * failed by hand, this run fails and the sweeper starts another one.
+ * Finalizes the intent from its rows. When they support no final status, this run fails and the sweeper starts another
+ * one. Causes are a reorg, and an activity that an operator completed or failed by hand.
  */
 async function finalize(
   { intentId }: ExecuteIntentInput,
@@ -72,7 +71,7 @@ async function finalize(
   const { status, code } = await finalizeIntent({ intentId, ...(failure && { failure }) })
   if (!isTerminal(status)) {
     throw ApplicationFailure.nonRetryable(
-      `The intent is ${status} by its rows. Another run follows.`,
+      `The rows show the intent as ${status}. The sweeper starts another run.`,
       'NOT_DONE',
     )
   }
@@ -82,7 +81,7 @@ async function finalize(
   }
   const type = code ?? failure.code
   view.end(status, { code: type, message: failure.message })
-  // What the caller wanted is no failure of the workflow.
+  // A cancellation by the caller is no failure of the workflow.
   if (type === 'CANCELLED') return { status }
   throw ApplicationFailure.nonRetryable(failure.message, type)
 }
@@ -93,7 +92,7 @@ function toPlan(plan: ExecutionPlan | null): ExecutionPlan {
   throw ApplicationFailure.nonRetryable('The planning returned no plan.', 'NOT_DONE')
 }
 
-/** The first failure that was meant for the intent, under the wrappers of Temporal. */
+/** Unwraps the failure of the intent from Temporal's failure chain. */
 function toFailure(error: unknown, step: number | undefined): Failure {
   const at = step === undefined ? {} : { step }
   const cause = error instanceof ActivityFailure ? error.cause : error

@@ -9,7 +9,7 @@ import type { Hold, Unsettled } from '../domain/hold.js'
 import type { UntilSettled } from './untilSettled.js'
 import type { IntentView } from './view.js'
 
-/** No scheduleToClose: an end by the server's clock would leave open whether money has moved. */
+/** Without scheduleToCloseTimeout: such a timeout would leave open whether money has moved. */
 const steps = proxyActivities<
   Pick<Activities, 'deposit' | 'withdraw' | 'swap' | 'bridge' | 'awaitAttestation' | 'mint'>
 >({
@@ -18,20 +18,20 @@ const steps = proxyActivities<
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 
-/** The intent of a step. `simulate`: a failure that the caller asked for. */
+/** The intent of a step. `simulate`: a failure that the caller simulates. */
 export type IntentInput = {
   intentId: string
   accountId: string
   walletId: string
   simulate?: Fault
 }
-type Call = (shown: Hold['code'] | undefined) => Promise<StepResult | Unsettled>
+type ActivityCall = (shown: Hold['code'] | undefined) => Promise<StepResult | Unsettled>
 export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
 
 /**
- * Executes a step: one activity, named as the step; three for a bridge.
+ * Executes a step by one activity, which has the name of the step. A bridge takes three.
  *
- * @returns Whether it has completed the intent, as the last step does.
+ * @returns Whether the step has completed its intent. Only the last step can.
  */
 export async function executeStep(
   input: IntentInput,
@@ -43,8 +43,8 @@ export async function executeStep(
   const options = { summary: summaryOf(step) }
   view.step(sequence)
 
-  const run = async (what: string, chain: string, call: Call) => {
-    // An operator who completes an activity by hand may give it any result.
+  const run = async (what: string, chain: string, call: ActivityCall) => {
+    // An operator may complete an activity by hand with any result.
     const result = (await untilSettled(call)) as Partial<StepResult> | null
     const { txHash = 'unknown', url } = result ?? {}
     view.mark({ sequence, what, chain, txHash, ...(url && { url }) })
@@ -72,7 +72,7 @@ export async function executeStep(
       const attested = await untilSettled(() =>
         steps.awaitAttestation.executeWithOptions(wait, [{ ...shared, step }]),
       )
-      view.goOn()
+      view.resume()
       const nonce = (attested as Partial<typeof attested> | null)?.nonce
       const end = { summary: `mint ${step.asset} on ${step.to}` }
       return run('minted', step.to, (shown) =>
@@ -82,14 +82,14 @@ export async function executeStep(
   }
 }
 
-/** What all activities of a step receive. */
+/** The input that all activities of a step share. */
 function sharedBy(input: IntentInput, plan: ExecutionPlan, step: Step) {
   const { intentId, accountId, walletId, simulate } = input
   const feeder = feederOf(plan, step)
   const isLast = step === plan.steps.at(-1)
   return {
     ...{ intentId, accountId, walletId },
-    // A step of which nothing is signed by then is given up. An RPC that is down for hours only delays.
+    // An unsigned step expires then. A shorter outage of an RPC endpoint only delays it.
     deadlineMs: Date.now() + DAY_MS,
     ...(feeder && { fedBy: { sequence: feeder.sequence, kind: lastKind(feeder) } }),
     ...(isLast && { isLast: true as const }),

@@ -9,7 +9,7 @@ const { fund } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 
-/** Sends the test money of a funding, once. */
+/** Sends the test money of a funding exactly once. */
 export async function fundWallet({
   fundingId,
 }: {

@@ -1,16 +1,17 @@
 import { condition, defineSignal, setHandler } from '@temporalio/workflow'
 import { SETTLED, isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
 
-/** Backstop for a signal that never comes. Doubled each time, a wait of four weeks makes about 360 events. */
+/** Fallback for a lost signal. The pause doubles each time, up to a day, which bounds the history of long waits. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [3_600_000, 24 * 3_600_000]
 
 const settled = defineSignal(SETTLED)
 
 /**
- * Returns a function that calls an activity until its step is over. Between two calls the workflow waits for the signal
- * `settled`, without slot, heartbeat or polling. A signal that comes during a call counts.
+ * Returns a function that calls an activity until it returns a result. Between two calls the workflow waits for the
+ * signal `settled`, without slot, heartbeat or polling. A signal that arrives during a call counts.
  *
- * @param onWait - Receives what the step waits for. The next call receives its code, so that it returns for another one.
+ * @param onWait - Receives the wait reason of the step. The next call passes its code to the activity, which returns
+ *   early when the reason changes.
  */
 export function createUntilSettled(onWait: (waitsFor: Hold | undefined) => void = () => undefined) {
   let isSignalled = false

@@ -24,8 +24,9 @@ const waitingFor = defineSearchAttributeKey(names.waitingFor, KEYWORD_LIST)
 export type IntentView = ReturnType<typeof createView>
 
 /**
- * How far an intent is: for the API by the query `progress`, for operators in the details of the workflow, which cost
- * nothing. Search attributes cost an event and an action each, so that a usual intent writes none.
+ * Publishes the progress of an intent: to the API by the query `progress`, and to operators in the details of the
+ * workflow, which add no events. Each update of a search attribute costs an event, so an intent without long waits or
+ * failures writes none.
  */
 export function createView(plan: ExecutionPlan | undefined) {
   const view: View = { plan, marks: [] }
@@ -34,7 +35,7 @@ export function createView(plan: ExecutionPlan | undefined) {
   const show = () => {
     setCurrentDetails(toMarkdown(view))
   }
-  const goOn = () => {
+  const resume = () => {
     delete view.waitsFor
     list(undefined)
     show()
@@ -53,26 +54,27 @@ export function createView(plan: ExecutionPlan | undefined) {
       view.current = { sequence, since: new Date() }
       show()
     },
-    /** The current step is not over within a minute. */
+    /** Shows the wait reason of a step that runs for over a minute. */
     wait(hold: Hold | undefined): void {
       view.waitsFor = hold
       list(hold?.isUsual ? undefined : hold?.code)
       if (hold?.failure) upsertSearchAttributes(failed('failed', hold.failure))
       show()
     },
-    /** What the current step waited for is over. */
-    goOn,
+    /** Clears the wait reason. */
+    resume,
     mark(mark: Mark): void {
       view.marks.push(mark)
-      goOn()
+      resume()
     },
     end(ended: IntentStatus, failure?: { code: string; message: string }): void {
       status = ended
-      const told = failure?.code === 'CANCELLED' ? 'cancelled' : ended
-      if (failure) upsertSearchAttributes(failed(told, failure.code))
-      const why = failure && told !== 'cancelled' ? ` (${failure.code}): ${failure.message}` : ''
-      view.end = `${told}${why}`
-      goOn()
+      const shown = failure?.code === 'CANCELLED' ? 'cancelled' : ended
+      if (failure) upsertSearchAttributes(failed(shown, failure.code))
+      const reason =
+        failure && shown !== 'cancelled' ? ` (${failure.code}): ${failure.message}` : ''
+      view.end = `${shown}${reason}`
+      resume()
     },
   }
 }
@@ -89,7 +91,7 @@ function toProgress({ plan, current, waitsFor }: View, status: IntentStatus): Pr
   }
 }
 
-/** Lists the workflow under what it waits for, while it does. */
+/** Returns a function that sets the search attribute of the wait reason, when the reason has changed. */
 function createListing() {
   let listed: string | undefined
   return (code: string | undefined) => {

@@ -3,7 +3,6 @@ import { explainFailure, intentFailureCodes, type FailureCode } from '../../doma
 import { reasonCatalog, reasonsOf, type Reason } from '../../domain/reasons.js'
 import { onAnyPath, type Endpoints } from './openapi.js'
 import { errorsOf } from './responses.js'
-import { htmlPage, toHtml } from './html.js'
 
 /** A code or a reason: what a reader should know of it, line by line. */
 type Entry = { name: string; lines: [label: string, text: string][]; reasons: Entry[] }
@@ -83,7 +82,7 @@ function failureLines(code: FailureCode): Entry['lines'] {
   return [...linesOf(facts), ['Where the money is', money]]
 }
 
-/** `docs/errors.md`. Its headings are the anchors of the page, in lower case where it is read on a forge. */
+/** `docs/errors.md`. Its headings are the anchors that `details.docs` of an error leads to. */
 export function createErrorsMarkdown(endpoints: Endpoints): string {
   const chapters = chaptersOf(endpoints).flatMap(({ title, text, entries }) => [
     `## ${title}`,
@@ -96,27 +95,4 @@ export function createErrorsMarkdown(endpoints: Endpoints): string {
 function toMarkdown({ name, lines, reasons }: Entry, level: string): string[] {
   const list = lines.map(([label, text]) => `- ${label}: ${text}`).join('\n')
   return [`${level} ${name}`, list, ...reasons.flatMap((reason) => toMarkdown(reason, `${level}#`))]
-}
-
-/** The same as a page for a browser, with each code and reason as an anchor. */
-export function createErrorsPage(endpoints: Endpoints): string {
-  const chapters = chaptersOf(endpoints).flatMap(({ title, text, entries }) => [
-    `<h2>${toHtml(title)}</h2>`,
-    `<p>${toHtml(text)}</p>`,
-    ...entries.flatMap((entry) => toElements(entry, 'h3')),
-  ])
-  const head = [`<h1>${TITLE}</h1>`, '<p><a href="/docs">API documentation</a></p>']
-  return htmlPage(
-    'Steward errors',
-    [...head, `<p>${toHtml(INTRODUCTION)}</p>`, ...chapters].join('\n'),
-  )
-}
-
-function toElements({ name, lines, reasons }: Entry, heading: 'h3' | 'h4'): string[] {
-  const items = lines.map(([label, text]) => `<li>${toHtml(`${label}: ${text}`)}</li>`)
-  return [
-    `<${heading} id="${name}"><a href="#${name}"><code>${name}</code></a></${heading}>`,
-    `<ul>${items.join('')}</ul>`,
-    ...reasons.flatMap((reason) => toElements(reason, 'h4')),
-  ]
 }

@@ -4,8 +4,9 @@ import type { RequestHandler } from 'express'
 /** Where a reader of this deployment goes on. */
 const home = {
   name: 'Steward',
-  quickstart: '/docs/quickstart.md',
+  quickstart: '/docs/quickstart',
   docs: '/docs',
+  api: '/docs/api',
   openapi: '/openapi.json',
   postman: '/postman.json',
   llms: '/llms.txt',
@@ -14,8 +15,9 @@ const home = {
 }
 
 const links: [path: string, text: string][] = [
-  [home.quickstart, 'From nothing to a completed intent, and on to the guides'],
-  [home.docs, 'API documentation, to read and to try'],
+  [home.quickstart, 'From a clone to a completed intent'],
+  [home.docs, 'Documentation'],
+  [home.api, 'API documentation with requests to try'],
   [home.errors, 'Errors: what each means and what to do about it'],
   [home.openapi, 'OpenAPI 3.1 document'],
   [home.postman, 'The same as a Postman collection'],
@@ -26,9 +28,9 @@ const links: [path: string, text: string][] = [
 /** In place of the dashboard while there is none: what makes it, and where one may go meanwhile. */
 export const unbuiltPage = htmlPage(
   home.name,
-  `<h1>${home.name}</h1>
+  `<main><h1>${home.name}</h1>
 <p>The dashboard is not built. Build it with <code>npm run build:web</code>, then load this page again.</p>
-<ul>${links.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('')}</ul>`,
+<ul>${links.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('')}</ul></main>`,
 )
 
 /** The root of the deployment for a program; a browser was led to the dashboard. */

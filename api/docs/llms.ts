@@ -1,20 +1,20 @@
-import { guides } from './guides.js'
 import { toTemplate, type Endpoints } from './openapi.js'
+import type { Chapter } from './pages/contents.js'
 import type { Route } from '../http/route.js'
 
 /** What the service is and how it is called, short and plain, for a language model. */
-export function createLlmsText({ versioned, unversioned }: Endpoints): string {
+export function createLlmsText({ versioned, unversioned }: Endpoints, contents: Chapter[]): string {
   return `# Steward
 
 > REST/JSON service: one multi-chain wallet per end user, balances, lending yields, and intents (lend,
 > withdraw, bridge) that the service plans and executes asynchronously. Testnets.
 
-The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /docs, a Postman collection at
+The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /docs/api, a Postman collection at
 /postman.json.
 
-## Guides
+## Documentation
 
-${guides.map(([file, about]) => `- [/docs/${file}](/docs/${file}): ${about}`).join('\n')}
+${contents.flatMap(({ pages }) => pages.map(({ file, title, about }) => `- [${title}](/docs/${file})${about && `: ${about}`}`)).join('\n')}
 
 ## Calling it
 

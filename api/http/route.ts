@@ -8,8 +8,8 @@ import {
   type Commit,
 } from './commit.js'
 import { postponeDeadline } from './deadline.js'
-import { enter, toVisit, type Caller, type Door, type Purpose, type Visit } from './door.js'
-import { answerPreflight } from './readToken.js'
+import { enter, toVisit, type Caller, type Door, type Purpose, type Visit } from './auth/door.js'
+import { answerPreflight } from './auth/readToken.js'
 import { parseInput, readJson, type Given, type InputSpec, type Schema } from './input.js'
 import { noteSubject } from './requestLog.js'
 import type { Response, Router } from 'express'

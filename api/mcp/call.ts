@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import { forgetCharge } from '../http/credits.js'
-import { toVisit } from '../http/door.js'
+import { toVisit } from '../http/auth/door.js'
 import { errorBody, noteError } from '../http/errors.js'
 import { noteTool } from '../http/requestLog.js'
 import { otherParameters } from './intents.js'

@@ -137,7 +137,7 @@ const examples: Partial<Record<ErrorCode, Example>> = {
     },
   },
   INSUFFICIENT_FUNDS: {
-    message: 'The intent needs 250 USDC on one chain, 1 is available.',
+    message: 'The intent needs 250 USDC on one chain. 1 is available.',
     details: {
       required: '250',
       available: '1',
@@ -165,7 +165,7 @@ const examples: Partial<Record<ErrorCode, Example>> = {
   INTENT_NOT_FOUND: { message: 'There is no intent with this id.' },
   FUNDING_NOT_FOUND: { message: 'There is no funding with this id.' },
   RPC_ERROR: {
-    message: 'No answer from base-sepolia.',
+    message: 'No response from base-sepolia.',
     details: { silent: ['base-sepolia'] },
   },
   UNAVAILABLE: { message: 'The service is temporarily unavailable. Try again.' },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { eventTypes, toPublicType } from '../../domain/events.js'
 import { text, time, walletId, intentId } from './fields.js'
-import { plannedIntent } from './intentExamples.js'
+import { plannedIntent } from './examples/plannedIntent.js'
 
 /** Events: what happens to intents and beside them, in the order in which it is told. */
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { statuses, type IntentStatus } from '../../domain/intent.js'
 import { safeText } from './safeText.js'
-import { fundingAnswer, walletAnswer } from './examples.js'
-import { plannedIntent } from './intentExamples.js'
+import { fundingAnswer, walletAnswer } from './examples/resources.js'
+import { plannedIntent } from './examples/plannedIntent.js'
 import { intentAction } from './intents.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */
@@ -81,3 +81,19 @@ export const toIntentFilter = (query: IntentFilterQuery) => ({
   createdAfter: query.createdAfter,
   createdBefore: query.createdBefore,
 })
+
+const MAX_WAIT_S = 60
+
+/** Seconds that an answer may wait, 0 when absent. */
+export const secondsToWait = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
+    .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
+    .transform(Number)
+    .default(0)
+    .meta({
+      description,
+      examples: [30],
+      override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
+    })

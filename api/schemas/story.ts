@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { stepStatuses } from '../../domain/story.js'
+import { stepStatuses } from '../../domain/stepOperation.js'
 import { waitingCatalog, waitingCodes } from '../../domain/waiting.js'
 import { chain, figure, text, time } from './fields.js'
 
@@ -36,7 +36,7 @@ export const waitingFor = z
       description: `Why it does not go on at this moment. ${listed(waits)} More may be added.`,
       examples: ['ATTESTATION'],
     }),
-    message: text('The same in words.', 'Burned on arbitrum-sepolia, waits to be attested.'),
+    message: text('The same in words.', 'Burned on arbitrum-sepolia. Waits for the attestation.'),
     since: time('Since when.'),
     usualSeconds: figure('How long that usually takes at most, where it is known.', 15).optional(),
   })

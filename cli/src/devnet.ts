@@ -4,8 +4,8 @@ import path from 'node:path'
 export type Devnet = { baseUrl: string; apiKey: string; file: string }
 
 /**
- * The devnet that `npm start` runs for this checkout, by what it has written down: in `STEWARD_HOME`, else in
- * `.steward` of this folder or of one above. Undefined when none runs.
+ * The devnet that `npm start` runs for this checkout. Reads `dev.json` in `STEWARD_HOME`, otherwise in `.steward` of
+ * this folder or of a parent folder. Undefined when no devnet runs.
  */
 export function findDevnet(env: NodeJS.ProcessEnv, from = process.cwd()): Devnet | undefined {
   const folders = env.STEWARD_HOME ? [env.STEWARD_HOME] : foldersAbove(from)

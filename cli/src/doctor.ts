@@ -11,27 +11,27 @@ import { hostOf } from './session.js'
 import { version } from './version.js'
 import type { Session } from './session.js'
 
-export type Check = {
+export type DiagnosticCheck = {
   check: string
   outcome: 'ok' | 'warning' | 'failed'
   detail: string
-  /** How the program ends for its sake. */
+  /** Exit code of the program when this check fails. */
   exitCode: ExitCode
 }
-type Finding = Omit<Check, 'check'>
+type CheckResult = Omit<DiagnosticCheck, 'check'>
 
 const PATIENCE_MS = 10_000
-/** Signatures of webhooks are good for five minutes either way; the header tells whole seconds. */
+/** Webhook signatures tolerate five minutes of clock skew. The `date` header has a resolution of one second. */
 const SKEW_MS = 30_000
 
-const ok = (detail: string): Finding => ({ outcome: 'ok', detail, exitCode: exitCodes.done })
-const warning = (detail: string): Finding => ({ ...ok(detail), outcome: 'warning' })
-const failed = (detail: string, exitCode: ExitCode): Finding => {
+const ok = (detail: string): CheckResult => ({ outcome: 'ok', detail, exitCode: exitCodes.done })
+const warning = (detail: string): CheckResult => ({ ...ok(detail), outcome: 'warning' })
+const failed = (detail: string, exitCode: ExitCode): CheckResult => {
   return { outcome: 'failed', detail, exitCode }
 }
 
-/** Looks at everything that a command needs, one after the other; what hangs on something broken is left out. */
-export async function* examine(session: Session): AsyncGenerator<Check> {
+/** Checks each thing that a command needs, in order. Skips the checks that depend on a failed one. */
+export async function* examine(session: Session): AsyncGenerator<DiagnosticCheck> {
   const { access, steward, io } = session
   yield { check: 'program', ...ok(`steward ${version}, Node ${process.versions.node}`) }
   const source = access.profile === undefined ? 'the environment' : `profile ${access.profile}`
@@ -48,14 +48,14 @@ export async function* examine(session: Session): AsyncGenerator<Check> {
   if (key.outcome === 'failed') return
   yield { check: 'scope', ...(await examineScope(session)) }
   const network = async () => ok(await readNetwork(steward))
-  yield { check: 'network', ...(await network().catch(toFinding)) }
+  yield { check: 'network', ...(await network().catch(toCheckResult)) }
   if (!io.interrupted.aborted) yield { check: 'stream', ...(await examineStream(session)) }
 }
 
-type Ready = { ready?: Finding; clock: Finding; reachable: Finding }
+type ReadinessResult = { ready?: CheckResult; clock: CheckResult; reachable: CheckResult }
 
-/** Needs no key: what is wrong with the address is told before the key goes there. */
-async function askReady(host: string): Promise<Ready> {
+/** Sends no key: a wrong address is detected before the key is sent to it. */
+async function askReady(host: string): Promise<ReadinessResult> {
   const begun = Date.now()
   const none = { clock: ok('') }
   try {
@@ -64,72 +64,73 @@ async function askReady(host: string): Promise<Ready> {
     const took = Date.now() - begun
     const state = parseReady(text)
     if (!state) {
-      const what = `HTTP ${response.status}, and not this service`
+      const what = `HTTP ${response.status}, from a server that is not a Steward service`
       return { ...none, reachable: failed(what, exitCodes.unreachable) }
     }
     const clock = judgeClock(response.headers.get('date'), begun, took)
-    return { reachable: ok(`answers within ${took} ms`), ready: judgeReady(state), clock }
+    return { reachable: ok(`answered in ${took} ms`), ready: judgeReady(state), clock }
   } catch {
-    const what = `${host} does not answer. Is it running, and is the address right?`
+    const what = `${host} does not answer. Check the address and that the service runs.`
     return { ...none, reachable: failed(what, exitCodes.unreachable) }
   }
 }
 
-type State = Record<'ready' | 'postgres' | 'signer' | 'temporal' | 'degraded', boolean>
+type Readiness = Record<'ready' | 'postgres' | 'signer' | 'temporal' | 'degraded', boolean>
 
-function parseReady(text: string): State | undefined {
+function parseReady(text: string): Readiness | undefined {
   try {
-    const state = JSON.parse(text) as State | null
+    const state = JSON.parse(text) as Readiness | null
     return typeof state?.ready === 'boolean' ? state : undefined
   } catch {
     return undefined
   }
 }
 
-function judgeReady({ ready, postgres, signer, temporal }: State): Finding {
+function judgeReady({ ready, postgres, signer, temporal }: Readiness): CheckResult {
   const parts = Object.entries({ postgres, signer, temporal })
   const missing = parts.filter(([, isThere]) => !isThere).map(([name]) => name)
   if (!ready) return failed(`not ready: ${missing.join(', ')}`, exitCodes.unreachable)
-  if (missing.length === 0) return ok('database, signer and Temporal are there')
-  return warning(`takes intents, which begin later: ${missing.join(', ')} is away`)
+  if (missing.length === 0) return ok('database, signer and Temporal are available')
+  return warning(`accepts intents and starts them later: ${missing.join(', ')} unavailable`)
 }
 
-function judgeClock(date: string | null, begun: number, took: number): Finding {
+function judgeClock(date: string | null, begun: number, took: number): CheckResult {
   const theirs = date === null ? NaN : Date.parse(date)
-  if (Number.isNaN(theirs)) return warning('the service does not tell its time')
+  if (Number.isNaN(theirs)) return warning('the service returns no date')
   const skew = Math.abs(theirs - (begun + took / 2))
-  if (skew <= SKEW_MS) return ok('agrees with that of the service')
+  if (skew <= SKEW_MS) return ok('matches the clock of the service')
   return warning(
-    `${Math.round(skew / 1000)} s beside that of the service: signatures of webhooks may be refused`,
+    `differs by ${Math.round(skew / 1000)} s from the clock of the service: webhook signatures may be rejected`,
   )
 }
 
-async function examineKey({ steward }: Session): Promise<Finding> {
+async function examineKey({ steward }: Session): Promise<CheckResult> {
   try {
     const { plan, balance } = await steward.credits.get({ timeoutMs: PATIENCE_MS })
     const text = `valid, plan ${plan}, ${balance} credits left`
     return balance > 0 ? ok(text) : warning(text)
   } catch (error) {
     if (error instanceof UnauthorizedError) {
-      return failed('is not valid here. Log in again: steward login', exitCodes.refused)
+      return failed('is not valid for this service. Log in again: steward login', exitCodes.refused)
     }
-    return toFinding(error)
+    return toCheckResult(error)
   }
 }
 
-/** A dry run of a wallet that does not exist: whoever may not write is told that first. */
-async function examineScope({ steward }: Session): Promise<Finding> {
+/** Previews an intent of a wallet that does not exist: the API checks the scope before the wallet. */
+async function examineScope({ steward }: Session): Promise<CheckResult> {
   try {
     await steward.intents.preview({ action: 'lend', walletId: 'svc_wallet_none', amount: '1' })
   } catch (error) {
-    if (error instanceof ForbiddenError) return warning('may read only: it can create nothing')
-    if (!(error instanceof StewardError) || (error.status ?? 500) >= 500) return toFinding(error)
+    if (error instanceof ForbiddenError) return warning('read only: the key cannot create anything')
+    if (!(error instanceof StewardError) || (error.status ?? 500) >= 500)
+      return toCheckResult(error)
   }
-  return ok('may read and write')
+  return ok('read and write')
 }
 
-/** Opens one, as the other commands do. Nothing need happen meanwhile. */
-async function examineStream({ access, io }: Session): Promise<Finding> {
+/** Opens an event stream as the other commands do. An open stream is enough; no event is needed. */
+async function examineStream({ access, io }: Session): Promise<CheckResult> {
   const { apiKey, baseUrl } = access
   const opened = new AbortController()
   const late = AbortSignal.timeout(PATIENCE_MS)
@@ -144,13 +145,13 @@ async function examineStream({ access, io }: Session): Promise<Finding> {
   try {
     await steward.events.stream({ signal })[Symbol.asyncIterator]().next()
   } catch (error) {
-    if (!signal.aborted) return toFinding(error)
+    if (!signal.aborted) return toCheckResult(error)
   }
-  if (opened.signal.aborted) return ok('opens: events come as they happen')
+  if (opened.signal.aborted) return ok('opens: events arrive live')
   return failed('does not open', exitCodes.unreachable)
 }
 
-function toFinding(error: unknown): Finding {
+function toCheckResult(error: unknown): CheckResult {
   if (error instanceof ConnectionError)
     return failed('the connection was lost', exitCodes.unreachable)
   if (!(error instanceof StewardError)) throw error

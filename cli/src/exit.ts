@@ -1,24 +1,24 @@
-/** How a command ends, for scripts that ask `$?`. */
+/** Exit codes of a command, for scripts that read `$?`. */
 export const exitCodes = {
-  /** Done; of an intent that was followed: completed. */
+  /** Success. A followed intent has completed. */
   done: 0,
-  /** The command cannot be understood, or lacks something: nothing was sent. */
+  /** Invalid command line, or a missing option. Nothing was sent. */
   usage: 1,
-  /** The API refused the call, and said why. */
+  /** The API rejected the call with a reason. */
   refused: 2,
   /** The intent failed or was cancelled. */
   failed: 3,
-  /** The time of `--timeout` was over. What was begun goes on. */
+  /** `--timeout` expired. The intent continues. */
   timeout: 4,
-  /** The API does not answer, or has a fault of its own. */
+  /** The API does not answer or returned a server error. */
   unreachable: 5,
-  /** Ctrl-C. What was begun goes on. */
+  /** Ctrl-C. The intent continues. */
   interrupted: 130,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** A reason to end that tells all there is to know: `message` in a line, `hints` what to do. */
+/** Ends the command. `message`: the problem in one line. `hints`: what the user can do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: ExitCode
@@ -31,6 +31,6 @@ export class CommandError extends Error {
   }
 }
 
-/** The command cannot be done as it was given; nothing was sent. */
+/** The command line is invalid. Nothing was sent. */
 export const misused = (message: string, ...hints: string[]) =>
   new CommandError(exitCodes.usage, message, hints)

@@ -3,25 +3,25 @@ import { CommandError, exitCodes, type ExitCode } from './exit.js'
 import { signs, type Io } from './terminal/io.js'
 import { plain, toJson } from './terminal/text.js'
 
-/** What a failed command tells. */
-type Failure = {
+/** What is printed for a failed command. */
+type CommandFailure = {
   exitCode: ExitCode
   code: string
   message: string
-  /** What to do, a sentence a line. */
+  /** What to do, one sentence per line. */
   hints: readonly string[]
   requestId?: string | undefined
   details?: object
 }
 
-/** Tells why a command has failed: lines for people, with `--json` one line of JSON. Both to stderr. */
+/** Prints why a command failed to stderr: lines of text, or one line of JSON with `--json`. */
 export function reportFailure(io: Io, error: unknown, isJson: boolean): ExitCode {
   const failure = io.interrupted.aborted ? interrupted(error) : describe(error)
   const { exitCode, code, message, hints, requestId, details } = failure
   if (message === '') return exitCode
   if (isJson) {
-    const told = { error: code, message, hints, requestId, details, exitCode }
-    io.err.write(`${toJson(told)}\n`)
+    const report = { error: code, message, hints, requestId, details, exitCode }
+    io.err.write(`${toJson(report)}\n`)
     return exitCode
   }
   const { red, dim } = io.err.paint
@@ -33,12 +33,12 @@ export function reportFailure(io: Io, error: unknown, isJson: boolean): ExitCode
   return exitCode
 }
 
-function interrupted(error: unknown): Failure {
+function interrupted(error: unknown): CommandFailure {
   const { hints, message } = error instanceof CommandError ? error : { hints: [], message: '' }
   return { exitCode: exitCodes.interrupted, code: 'INTERRUPTED', message, hints }
 }
 
-function describe(error: unknown): Failure {
+function describe(error: unknown): CommandFailure {
   if (error instanceof CommandError) {
     const { exitCode, message, hints } = error
     return { exitCode, code: 'COMMAND', message, hints }
@@ -48,7 +48,7 @@ function describe(error: unknown): Failure {
   return { exitCode: exitCodes.unreachable, code: 'UNFORESEEN', message, hints: [] }
 }
 
-function describeAnswer(error: StewardError): Failure {
+function describeAnswer(error: StewardError): CommandFailure {
   const { code, status, message, requestId, details } = error
   const isRefusal = status !== undefined && status < 500 && status !== 408
   const text = status === undefined ? message : `${code}: ${message}`
@@ -59,16 +59,16 @@ function describeAnswer(error: StewardError): Failure {
   }
 }
 
-/** What a person at a terminal can do about it. */
+/** What the user can do, by error code. */
 const hints: Record<string, string> = {
   UNAUTHORIZED: 'Log in with a valid key: steward login',
-  FORBIDDEN: 'This needs a key with the scope write, of an account that is not suspended.',
-  INSUFFICIENT_CREDITS: 'What is left and used: steward credits',
-  WALLET_NOT_FOUND: 'Wallets there are: steward wallets list',
-  INTENT_NOT_FOUND: 'Intents there are: steward intents list',
-  CONNECTION: 'Is the address right, and does the service run? steward doctor',
-  TIMEOUT: 'The service is slow to answer. steward doctor looks why.',
-  INVALID_ANSWER: 'Something else answers there. Check the base URL: steward doctor',
+  FORBIDDEN: 'Use a key with the scope write, of an account that is not suspended.',
+  INSUFFICIENT_CREDITS: 'Show the credits left and used: steward credits',
+  WALLET_NOT_FOUND: 'List the wallets: steward wallets list',
+  INTENT_NOT_FOUND: 'List the intents: steward intents list',
+  CONNECTION: 'Check the address and the service: steward doctor',
+  TIMEOUT: 'The service is slow. Find out why: steward doctor',
+  INVALID_ANSWER: 'The server is not a Steward service. Check the base URL: steward doctor',
 }
 
 function hintsFor(error: StewardError): string[] {
@@ -80,11 +80,9 @@ function hintsFor(error: StewardError): string[] {
     ...(own ? [own] : []),
     ...(code === 'INSUFFICIENT_FUNDS' ? fundsHints(error) : []),
     ...(retryAfter !== undefined ? [`Try again in ${Math.ceil(retryAfter)} s.`] : []),
-    // The answer is lost, the call perhaps not.
+    // The response is lost, but the call may have succeeded.
     ...(isUnsure
-      ? [
-          `It may have been done. The same command does it once: --idempotency-key ${idempotencyKey}`,
-        ]
+      ? [`The call may have succeeded. Repeat it safely with --idempotency-key ${idempotencyKey}`]
       : []),
   ]
 }
@@ -99,9 +97,9 @@ function fundsHints({ details }: StewardError): string[] {
   const held = funds.filter(({ amount }) => Number(amount) > 0)
   return [
     ...held.map(({ chain, asset, amount }) => `${amount} ${asset} on ${chain}`),
-    ...onItsWay.map(({ chain, asset, amount }) => `${amount} ${asset} on its way to ${chain}`),
+    ...onItsWay.map(({ chain, asset, amount }) => `${amount} ${asset} in transit to ${chain}`),
   ]
 }
 
 const docsOf = ({ details: { docs } }: StewardError): string[] =>
-  typeof docs === 'string' && docs.startsWith('/') ? [`What it means: ${docs} of the service`] : []
+  typeof docs === 'string' && docs.startsWith('/') ? [`Documentation: ${docs} of the service`] : []

@@ -3,12 +3,12 @@ import { exitCodes } from './exit.js'
 import { run } from './program.js'
 import { openIo } from './terminal/io.js'
 
-/** Whatever is still open then is not waited for. */
+/** Connections that are still open after this time are dropped. */
 const GRACE_MS = 1_000
 
 const stopping = new AbortController()
 process.on('SIGINT', () => {
-  // Whoever presses it again does not want to wait.
+  // The second Ctrl-C exits at once.
   if (stopping.signal.aborted) process.exit(exitCodes.interrupted)
   stopping.abort()
 })
@@ -16,7 +16,7 @@ process.on('SIGTERM', () => {
   stopping.abort()
 })
 for (const stream of [process.stdout, process.stderr]) {
-  // Whoever read has seen enough, as `head` has.
+  // The reader, such as `head`, has closed the pipe.
   stream.on('error', () => process.exit(process.exitCode ?? exitCodes.done))
 }
 

@@ -4,12 +4,12 @@ import type { Network } from './profiles.js'
 import type { Session } from './session.js'
 import type { Steward } from '@steward/sdk'
 
-/** Chains of play money. A name that is none of them is taken for real money. */
+/** Whether a chain holds test money. An unknown chain counts as real money. */
 const isTestChain = (name: string) => name.endsWith('-sepolia')
 
 /**
- * Whether money is real where this key is good: by the chains of its wallets, or of the markets. What is not known to
- * be play money is real.
+ * Whether this key moves real money, by the chains of its wallets, or of the markets when it has no wallet. An unknown
+ * chain counts as real money.
  */
 export async function readNetwork(steward: Steward): Promise<Network> {
   const { data } = await steward.wallets.list({ limit: 1 })
@@ -26,16 +26,17 @@ export const networkOf = async ({ access, steward }: Session): Promise<Network> 
   access.network ?? readNetwork(steward)
 
 /**
- * Asks before real money moves, unless `--yes` has answered. Play money moves at once.
+ * Asks for confirmation before real money moves, unless `--yes` is given. Test money moves without a question.
  *
- * @param deed - `Lend 25 USDC of alice`.
- * @throws {CommandError} when nobody says yes.
+ * @param deed - What is about to happen: `Lend 25 USDC of alice`.
+ * @throws {CommandError} without a confirmation.
  */
 export async function confirmDeed(session: Session, deed: string, isSure: boolean): Promise<void> {
   if (isSure || (await networkOf(session)) === 'testnet') return
   const { io } = session
   if (!io.input.isTTY) {
-    throw misused(`${deed}: this is real money, and nobody is here to ask.`, 'Add --yes.')
+    throw misused(`${deed}: this moves real money and needs a confirmation.`, 'Add --yes.')
   }
-  if (!(await confirm(io, `${deed}? This is real money.`))) throw misused('Nothing was done.')
+  if (!(await confirm(io, `${deed}? This moves real money.`)))
+    throw misused('Not confirmed. Nothing was sent.')
 }

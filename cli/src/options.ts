@@ -2,24 +2,24 @@ import { InvalidArgumentError, type Command } from 'commander'
 import type { List, Page, PageParams } from '@steward/sdk'
 import type { Session } from './session.js'
 
-/** What options and arguments mean. */
+/** Parsers of options and arguments. */
 
 export type PageOptions = { limit?: number; cursor?: string; all?: true }
-export type WriteOptions = { idempotencyKey?: string }
+export type IdempotencyOptions = { idempotencyKey?: string }
 
 export const addPaging = (command: Command): Command =>
   command
-    .option('--limit <count>', 'how many at most', parseCount)
-    .option('--cursor <cursor>', 'go on where a page ended, by its nextCursor')
-    .option('--all', 'all pages')
+    .option('--limit <count>', 'entries per page', parseCount)
+    .option('--cursor <cursor>', 'continue after a page, by its nextCursor')
+    .option('--all', 'read all pages')
 
 export const addKeyOption = (command: Command): Command =>
   command.option(
     '--idempotency-key <key>',
-    'a name for this call: sent again with the same key, it is done once',
+    'identifies this call: repeated with the same key, it is executed once',
   )
 
-/** Reads a page, or with `--all` every one, as one. */
+/** Reads one page, or all pages as one with `--all`. */
 export async function readPages<Item>(
   { limit, cursor, all }: PageOptions,
   read: (page: PageParams) => List<Item>,
@@ -31,7 +31,7 @@ export async function readPages<Item>(
   return { data, hasMore: false, nextCursor: null }
 }
 
-/** The id of a wallet that is named by it, or by the `userId` of its owner. */
+/** The id of a wallet, from its id or the `userId` of its owner. */
 export async function walletIdOf({ steward }: Session, name: string): Promise<string> {
   if (name.startsWith('svc_wallet_')) return name
   return (await steward.wallets.get(name)).id
@@ -40,33 +40,33 @@ export async function walletIdOf({ steward }: Session, name: string): Promise<st
 export function parseCount(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && count > 0 && Number.isSafeInteger(count)) return count
-  throw new InvalidArgumentError('It must be a whole number above 0.')
+  throw new InvalidArgumentError('Pass a whole number above 0.')
 }
 
-/** `90`, `90s`, `5m`, `1h`: in milliseconds. */
+/** Milliseconds of `90` (seconds), `90s`, `5m` or `1h`. */
 export function parseDuration(text: string): number {
   const [, digits, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? []
   const perUnit = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit]
   if (digits && perUnit && Number(digits) > 0) return Number(digits) * perUnit
-  throw new InvalidArgumentError('It must be a time such as 90s, 5m or 1h.')
+  throw new InvalidArgumentError('Pass a duration such as 90s, 5m or 1h.')
 }
 
-/** The text of an amount goes to the API as it was typed: nothing is rounded here. */
+/** The amount as typed. It is sent as text and never rounded. */
 export function parseAmount(text: string): string {
   if (/^\d+(\.\d+)?$/.test(text)) return text
-  throw new InvalidArgumentError('It must be decimal, such as 25 or 0.5.')
+  throw new InvalidArgumentError('Pass a decimal number such as 25 or 0.5.')
 }
 
 export const parseAmountOrMax = (text: string): string =>
   text === 'max' ? text : parseAmount(text)
 
-/** A JSON object, as `metadata` is one. */
+/** Parses a JSON object, such as `metadata`. */
 export function parseObject(text: string): Record<string, unknown> {
   const value = parseJson(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>
   }
-  throw new InvalidArgumentError('It must be a JSON object, such as \'{"tier":"gold"}\'.')
+  throw new InvalidArgumentError('Pass a JSON object such as \'{"tier":"gold"}\'.')
 }
 
 function parseJson(text: string): unknown {
@@ -77,7 +77,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Names with commas between them. */
+/** Splits a comma-separated list. */
 export const parseNames = (text: string): string[] =>
   text
     .split(',')

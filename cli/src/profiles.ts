@@ -4,12 +4,12 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { misused } from './exit.js'
 
-/** Where a key is good for. `network`: whether money is real there, if that was found at login. */
+/** A stored login. `network`: absent when it could not be determined at login. */
 export type Profile = {
   baseUrl: string
   apiKey: string
   network?: Network
-  /** What `webhooks listen` signs with, so that a receiver is set up once. */
+  /** Signing secret of `webhooks listen`. It is kept, so that a receiver is configured once. */
   webhookSecret?: string
 }
 export type Network = 'testnet' | 'mainnet'
@@ -20,7 +20,7 @@ export const DEFAULT_PROFILE = 'default'
 
 /** `$XDG_CONFIG_HOME/steward/config.json`. */
 export function configFile(env: NodeJS.ProcessEnv): string {
-  // A relative one is to be ignored: https://specifications.freedesktop.org/basedir-spec/latest/
+  // A relative path must be ignored: https://specifications.freedesktop.org/basedir-spec/latest/
   const home = env.XDG_CONFIG_HOME
   const base = home && path.isAbsolute(home) ? home : path.join(env.HOME ?? homedir(), '.config')
   return path.join(base, 'steward', 'config.json')
@@ -41,7 +41,7 @@ export function saveProfile(env: NodeJS.ProcessEnv, name: string, profile: Profi
   return file
 }
 
-/** Returns whether there was such a profile. */
+/** Whether the profile existed. */
 export function removeProfile(env: NodeJS.ProcessEnv, name: string): boolean {
   const file = configFile(env)
   const { profiles } = readConfig(file)
@@ -51,7 +51,7 @@ export function removeProfile(env: NodeJS.ProcessEnv, name: string): boolean {
   return true
 }
 
-/** Whether others of this machine may read the keys. */
+/** Whether other users of this machine can read the keys. */
 export function isExposed(env: NodeJS.ProcessEnv): boolean {
   if (process.platform === 'win32') return false
   const found = fs.statSync(configFile(env), { throwIfNoEntry: false })
@@ -63,7 +63,10 @@ function readConfig(file: string): Config {
   if (text === undefined) return { profiles: {} }
   const config = parse(text)
   if (isConfig(config)) return config
-  throw misused(`${file} is not a file of this program.`, 'Delete it, then log in: steward login')
+  throw misused(
+    `${file} is not a valid configuration file.`,
+    'Delete it, then log in: steward login',
+  )
 }
 
 function readText(file: string): string | undefined {
@@ -93,7 +96,7 @@ function isConfig(value: unknown): value is Config {
   )
 }
 
-/** Whole or not at all, and never readable for others, not for a moment. */
+/** Writes the file atomically. Other users can read it at no time. */
 function writeConfig(file: string, config: Config): void {
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomBytes(6).toString('hex')}`

@@ -17,7 +17,7 @@ import { reportFailure } from './failure.js'
 import { version } from './version.js'
 import type { Io } from './terminal/io.js'
 
-/** The commands in the order of `steward --help`: how one begins, what one does, what one looks at. */
+/** The commands in the order of `steward --help`. */
 const groups = [
   ...[addLogin, addDoctor],
   ...[addWallets, addBalances, addFund, addYields, addIntents, addPositions],
@@ -26,31 +26,31 @@ const groups = [
 
 const EXITS = `
 Exit codes:
-  0    done; of an intent that is followed: completed
-  1    the command cannot be understood or lacks something
-  2    the API refused the call
+  0    success; a followed intent has completed
+  1    invalid command line or missing option
+  2    the API rejected the call
   3    the intent failed or was cancelled
-  4    the time of --timeout is over; the intent goes on
-  5    the API does not answer, or has a fault
-  130  interrupted; the intent goes on`
+  4    --timeout expired; the intent continues
+  5    the API does not answer or returned a server error
+  130  interrupted; the intent continues`
 
 function createProgram(io: Io): Command {
   const program = new Command('steward')
     .description('Wallets, yields and intents of a Steward service.')
-    .version(version, '-V, --version', 'tell the version')
-    .helpOption('-h, --help', 'tell what a command does')
-    .option('--json', 'results as JSON, streams as a line of JSON each')
-    .option('--profile <name>', 'the key and the address of this login')
-    .option('--base-url <url>', 'where the API is')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print the help of a command')
+    .option('--json', 'print results as JSON, and streams as one line of JSON per event')
+    .option('--profile <name>', 'use the key and the address of this login')
+    .option('--base-url <url>', 'address of the API')
     .addHelpText('after', EXITS)
-    .showHelpAfterError('Add --help to see how it is used.')
+    .showHelpAfterError('Add --help to see the usage.')
     .exitOverride()
     .configureOutput({ writeOut: io.out.write, writeErr: io.err.write })
   for (const add of groups) add(program, io)
   return program
 }
 
-/** Runs one command line, without the names of node and the script. */
+/** Runs one command line. `args` excludes the names of node and the script. */
 export async function run(io: Io, args: string[]): Promise<ExitCode> {
   const isJson = args.includes('--json')
   try {
@@ -63,16 +63,16 @@ export async function run(io: Io, args: string[]): Promise<ExitCode> {
   }
 }
 
-/** It has told already what it had to tell. */
+/** Commander has already printed its message. */
 const commanderExit = ({ exitCode }: CommanderError): ExitCode =>
   exitCode === 0 ? exitCodes.done : exitCodes.usage
 
-/** What stands on a command line is in the history of the shell, and in the list of processes that others see. */
+/** A command line is visible in the history of the shell and in the process list. */
 function refuseKeys(args: string[]): void {
   if (!args.some((arg) => /svc_sk_[0-9a-f]{8}/i.test(arg))) return
   throw misused(
-    'An API key has no place on a command line: it is now in the history of your shell.',
-    'Revoke that key in the dashboard and make another one.',
-    'Then type it where nobody sees it: steward login, or pipe it: steward login --key-stdin',
+    'An API key on the command line is kept in the history of your shell.',
+    'Revoke that key in the dashboard and create a new one.',
+    'Enter the new key at the prompt of steward login, or pipe it: steward login --key-stdin',
   )
 }

@@ -2,21 +2,21 @@ import { Steward } from '@steward/sdk'
 import { misused } from './exit.js'
 import { DEFAULT_PROFILE, findProfile, isExposed, configFile, type Network } from './profiles.js'
 import { findDevnet } from './devnet.js'
-import { factLines, tableLines, type Column } from './terminal/table.js'
+import { factLines, tableLines, type TextColumn } from './terminal/table.js'
 import { toJson } from './terminal/text.js'
 import type { Command } from 'commander'
 import type { Io } from './terminal/io.js'
 
-/** Options that every command has. */
+/** Options of every command. */
 export type GlobalOptions = { json?: true; profile?: string; baseUrl?: string }
 
-/** Where a command goes, and with which key. */
+/** Address and key of a command. */
 export type Access = {
   baseUrl: string
   apiKey: string
-  /** Absent when nobody has looked yet. */
+  /** Absent when it is not determined yet. */
   network?: Network
-  /** The profile that it comes from; absent when it is of the environment. */
+  /** The profile of the key. Absent when the key comes from the environment. */
   profile?: string
 }
 
@@ -27,34 +27,34 @@ export type Session = {
   say: Speaker
 }
 
-/** How results are told: a document for programs, lines for people. */
+/** Prints results: JSON for programs, lines of text otherwise. */
 export type Speaker = {
   isJson: boolean
-  /** A result: as JSON, or as these lines. */
+  /** Prints a result as JSON or as these lines. */
   show(value: unknown, lines: () => string[]): void
-  /** One of many that come in time: a line of JSON, or these lines. */
+  /** Prints one entry of a stream, as one line of JSON or as these lines. */
   next(value: unknown, lines: () => string[]): void
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[]
+  table<Row>(rows: readonly Row[], columns: readonly TextColumn<Row>[]): string[]
   facts(facts: readonly (readonly [string, string | undefined])[]): string[]
-  /** Something to know beside the result: people read it, programs do not. */
+  /** Prints a note for the user to stderr. */
   note(text: string): void
 }
 
 export function openSpeaker({ out, err }: Io, isJson: boolean): Speaker {
-  const tell = (lines: string[]) => {
+  const print = (lines: string[]) => {
     out.write(lines.map((line) => `${line}\n`).join(''))
   }
   return {
     isJson,
-    show: (value, lines) => tell(isJson ? [toJson(value, 2)] : lines()),
-    next: (value, lines) => tell(isJson ? [toJson(value)] : lines()),
+    show: (value, lines) => print(isJson ? [toJson(value, 2)] : lines()),
+    next: (value, lines) => print(isJson ? [toJson(value)] : lines()),
     table: (rows, columns) => tableLines(rows, columns, out.paint.dim),
     facts: (facts) => factLines(facts, out.paint.dim),
     note: (text) => err.write(`${text}\n`),
   }
 }
 
-/** The client of a command, with the key that its options and its environment name. */
+/** Opens the client of a command, with the key from its options or the environment. */
 export function openSession(io: Io, command: Command): Session {
   const options = command.optsWithGlobals<GlobalOptions>()
   const access = findAccess(io, options)
@@ -64,9 +64,9 @@ export function openSession(io: Io, command: Command): Session {
 }
 
 /**
- * The key that is meant: of the profile that is named, else of the environment, else of the default profile.
+ * The key of the named profile, otherwise of the environment, otherwise of the default profile.
  *
- * @throws {CommandError} when there is none.
+ * @throws {CommandError} when no key is found.
  */
 function findAccess({ env, err }: Io, options: GlobalOptions): Access {
   const { STEWARD_API_KEY: apiKey, STEWARD_PROFILE } = env
@@ -75,51 +75,56 @@ function findAccess({ env, err }: Io, options: GlobalOptions): Access {
   const profile = findProfile(env, name)
   if (!profile) throw notLoggedIn(env, name)
   if (isExposed(env)) {
-    err.write(`! Others can read your keys. Run: chmod 600 '${configFile(env)}'\n`)
+    err.write(`! Other users can read your keys. Run: chmod 600 '${configFile(env)}'\n`)
   }
   const { baseUrl, network } = profile
   if (options.baseUrl !== undefined && toBaseUrl(options.baseUrl) !== baseUrl) {
-    const hint = `Log in there: steward login --profile <name> --base-url <url>`
+    const hint = `Log in to the other address: steward login --profile <name> --base-url <url>`
     throw misused(
-      `The key of the profile ${name} is for ${baseUrl}, and is sent nowhere else.`,
+      `The key of the profile ${name} is for ${baseUrl} and is not sent to another address.`,
       hint,
     )
   }
   return { baseUrl, apiKey: profile.apiKey, ...(network && { network }), profile: name }
 }
 
-function ofEnvironment(apiKey: string, env: NodeJS.ProcessEnv, asked: string | undefined): Access {
-  const baseUrl = asked ?? env.STEWARD_BASE_URL
+function ofEnvironment(
+  apiKey: string,
+  env: NodeJS.ProcessEnv,
+  baseUrlOption: string | undefined,
+): Access {
+  const baseUrl = baseUrlOption ?? env.STEWARD_BASE_URL
   if (baseUrl) return { baseUrl: toBaseUrl(baseUrl), apiKey }
   throw misused(
-    'STEWARD_API_KEY is set, and where the API is is not.',
-    'Set STEWARD_BASE_URL, or send --base-url.',
+    'STEWARD_API_KEY is set, but the address of the API is missing.',
+    'Set STEWARD_BASE_URL, or add --base-url.',
   )
 }
 
 function notLoggedIn(env: NodeJS.ProcessEnv, name: string) {
   const option = name === DEFAULT_PROFILE ? '' : ` --profile ${name}`
   const hints = [`Log in: steward login${option} --base-url <url>`]
-  if (findDevnet(env)) hints.push(`A devnet runs here: steward login${option} --devnet`)
-  return misused(`There is no key for the profile ${name}.`, ...hints)
+  if (findDevnet(env))
+    hints.push(`Use the devnet of this checkout: steward login${option} --devnet`)
+  return misused(`The profile ${name} has no key.`, ...hints)
 }
 
 /**
- * The address of the API's `v1`, whether it was given with or without it.
+ * The base URL of the API with `/v1`, from a text with or without it.
  *
- * @throws {CommandError} for what is no address of the web.
+ * @throws {CommandError} when the text is not an HTTP address.
  */
 export function toBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw misused('The base URL must begin with https:// or http://.')
+    throw misused('The base URL is not valid. Start it with https:// or http://.')
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw misused('The base URL has no place for a name, a password, a query or a fragment.')
+    throw misused('The base URL must not contain a user name, a password, a query or a fragment.')
   }
   const path = url.pathname.replace(/\/+$/, '')
   return `${url.origin}${path === '' ? '/v1' : path}`
 }
 
-/** The address without `/v1`, where health and documents are. */
+/** The base URL without `/v1`, where the health checks and the documentation are. */
 export const hostOf = (baseUrl: string): string => baseUrl.replace(/\/v\d+$/, '')

@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs'
 
 const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
 
-/** Of this package. */
+/** The version of this package. */
 export const { version } = JSON.parse(text) as { version: string }

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import { suite, type Kek } from '../seal.js'
 import { ServiceError } from '../../domain/errors.js'
 
-/** A key encryption key with its private half. Exists in the signer only. */
+/** A key encryption key with its private key. Exists in the signer only. */
 export type PrivateKek = Kek & { privateKey: CryptoKey }
 
 /**
  * Reads the KEK from a file: the raw P-256 private key as 64 hex characters.
  *
- * @returns undefined when there is no such file.
+ * @returns Undefined when the file does not exist.
  */
 export async function readKek(file: string): Promise<PrivateKek | undefined> {
   let text: string
@@ -18,10 +18,15 @@ export async function readKek(file: string): Promise<PrivateKek | undefined> {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return undefined
-    throw new ServiceError('MISCONFIGURED', 'KEK_FILE cannot be read.', {}, { cause: error })
+    throw new ServiceError(
+      'MISCONFIGURED',
+      'KEK_FILE is not readable. Check its path and permissions.',
+      {},
+      { cause: error },
+    )
   }
   if (!/^[0-9a-f]{64}$/.test(text))
-    throw new ServiceError('MISCONFIGURED', 'KEK_FILE must hold 64 hex characters.')
+    throw new ServiceError('MISCONFIGURED', 'KEK_FILE must contain 64 hex characters.')
   const privateKey = await importKey(text)
   return { ...(await publicHalf(privateKey)), privateKey }
 }
@@ -31,16 +36,16 @@ async function importKey(hex: string): Promise<CryptoKey> {
   try {
     return await suite.kem.deserializePrivateKey(raw.buffer)
   } catch {
-    // The cause stays out: it might repeat the key.
-    throw new ServiceError('MISCONFIGURED', 'KEK_FILE holds no P-256 private key.')
+    // No cause: it might contain the key.
+    throw new ServiceError('MISCONFIGURED', 'KEK_FILE does not contain a valid P-256 private key.')
   } finally {
     raw.fill(0)
   }
 }
 
 /**
- * Makes a KEK and writes it to a file that only its owner can read. Refuses to replace a file. The key is
- * on the disk before anything is sealed to it: without it the money of all wallets is lost.
+ * Creates a KEK and writes it to a file that only its owner can read. Never overwrites a file. The key is flushed to disk
+ * before anything is sealed to it: without the key the money of all wallets is lost.
  */
 export async function createKek(file: string): Promise<PrivateKek> {
   const { privateKey } = await suite.kem.generateKeyPair()
@@ -52,7 +57,7 @@ export async function createKek(file: string): Promise<PrivateKek> {
   return { ...(await publicHalf(privateKey)), privateKey }
 }
 
-/** A file survives a power cut only when the entry in its folder does. */
+/** A new file survives a power failure only when its folder is flushed too. */
 function flushFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {

@@ -6,7 +6,7 @@ import { selectScoped } from '../connection/scope.js'
 import { OPERATIONS, toStepOperation, type OperationRow } from './story.js'
 import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../connection/connect.js'
-import type { StepOperation } from '../../domain/story.js'
+import type { StepOperation } from '../../domain/stepOperation.js'
 
 /** Test money on its way to a wallet. */
 export type Funding = {

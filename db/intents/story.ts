@@ -1,7 +1,7 @@
 import { toEffect, type EffectRow } from '../lanes/effects.js'
 import { concerns } from '../lanes/stops.js'
 import type { Effect } from '../../domain/results.js'
-import type { StepOperation } from '../../domain/story.js'
+import type { StepOperation } from '../../domain/stepOperation.js'
 
 /** What the rows beside an intent's own tell of it. */
 export type Story = {

@@ -1,6 +1,6 @@
--- The roles of the services, and what every other file builds on.
+-- Roles of the services, and the objects that all other files depend on.
 
--- Roles belong to the whole server: the migration of another database may create them at the same moment.
+-- Roles are shared by the whole server, so migrations of two databases may create them concurrently.
 do $$
 declare v_role text;
 begin
@@ -12,16 +12,16 @@ begin
   end loop;
 end $$;
 
--- Functions name tables of later files.
+-- Functions reference tables that later files create.
 set local check_function_bodies = off;
 
--- A role runs the functions that it is granted, and no others.
+-- A role runs only the functions that are granted to it.
 alter default privileges revoke execute on functions from public;
 
--- Read by the services to know whether the schema is theirs.
+-- The services compare it with the version that they expect.
 grant select on schema_version to steward_api, steward_worker, steward_lanes, steward_signer;
 
--- The network this database belongs to. Another one is refused at boot.
+-- The network that this database belongs to. Processes configured for another network refuse to start.
 create table deployment (
   only_row boolean default true primary key check (only_row),
   network text not null,
@@ -29,19 +29,19 @@ create table deployment (
 );
 grant select on deployment to steward_api, steward_worker, steward_signer, steward_lanes;
 
--- The account whose rows a service sees, set by app.account in its transaction. The first wall between accounts is the
--- condition of each query; policies by this value are the second: without it the API sees no row.
--- Policies pass (select true): a constant would let the planner look the value up before the statement sets it.
+-- The account that scopes the current transaction, set by app.account. Each query filters by account; these row
+-- policies are the second wall. Without app.account the API sees no rows.
+-- Policies pass (select true): with a constant the planner would read the setting before the statement sets it.
 create function current_account(p_may_be_unset boolean) returns text language sql stable as
   $$ select nullif(current_setting('app.account', p_may_be_unset), '') $$;
 
--- Fails a change of a row of a table that is append-only.
+-- Rejects changes to append-only tables.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only.', tg_table_name using errcode = 'restrict_violation';
 end $$;
 
--- The member of an account on whose behalf a dashboard call runs, set by app.member.
+-- The member on whose behalf a dashboard call runs, set by app.member.
 create function current_member() returns text language sql stable as
   $$ select nullif(current_setting('app.member', true), '') $$;
 

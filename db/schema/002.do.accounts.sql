@@ -1,4 +1,4 @@
--- Accounts, their API keys and tokens, and the answers kept for repeated calls.
+-- Accounts, API keys, read tokens, and stored responses of idempotent calls.
 
 create table account (
   id text primary key,
@@ -13,18 +13,17 @@ create table account (
   win_used int not null default 0,
   -- The month (YYYYMM, UTC) that granted belongs to.
   period int not null default 0,
-  -- Left of the monthly credits. Lapses with its month.
+  -- Remaining monthly credits. They lapse at the end of the month.
   granted bigint not null default 0 check (granted >= 0),
-  -- Left of the purchased credits. Never lapses.
+  -- Remaining purchased credits. They never lapse.
   purchased bigint not null default 0 check (purchased >= 0),
   total_purchased bigint not null default 0,
   total_used bigint not null default 0,
-  -- Since when no key of the account is admitted. What runs goes on.
+  -- Set while the account is suspended: its keys are rejected, its running intents continue.
   suspended_at timestamptz,
-  -- What was told of this fall of the credits: 1, that less than a tenth of a month is left, 2, that nothing is. New
-  -- credits take back what does not hold any more.
+  -- The highest warning emitted since the last top-up: 1 for credits.low, 2 for credits.exhausted. New credits lower it.
   credits_told smallint not null default 0 check (credits_told >= 0 and credits_told <= 2),
-  -- How many wallets it has.
+  -- Number of wallets of the account.
   wallets int not null default 0 check (wallets >= 0)
 ) with (fillfactor = 50);
 alter table account enable row level security;
@@ -57,7 +56,7 @@ grant select on api_key to steward_api;
 grant insert (id, account_id, name, key_hash, last_four, expires_at, prefix, scopes) on api_key to steward_api;
 grant update (expires_at, revoked_at) on api_key to steward_api;
 
--- Opens one intent to whoever holds it, to read, for some minutes. The token itself is never stored.
+-- Grants read access to one intent for some minutes. The token itself is never stored.
 create table read_token (
   -- SHA-256 of the token.
   token_hash bytea primary key,
@@ -65,7 +64,7 @@ create table read_token (
   intent_id text not null,
   created_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null,
-  -- Clock minute in which it was used last, and in win_used how often.
+  -- The clock minute (Unix time / 60) that win_used counts.
   win bigint not null default 0,
   win_used int not null default 0,
   constraint read_token_check check (expires_at <= (created_at + interval '00:16:00'))
@@ -79,7 +78,7 @@ grant delete on read_token to steward_worker;
 grant insert (token_hash, account_id, intent_id, expires_at) on read_token to steward_api;
 grant select (token_hash, expires_at) on read_token to steward_worker;
 
--- Written in the transaction whose effect it protects: request and answer are one.
+-- Inserted in the transaction of the effect that it protects: the effect and its response commit together.
 create table idempotency_key (
   account_id text references account,
   endpoint text,
@@ -87,10 +86,10 @@ create table idempotency_key (
   -- SHA-256 of the validated body.
   fingerprint bytea not null,
   status int not null,
-  -- The answer as it was sent, not as the resource is today.
+  -- The response as it was sent, not the current state of the resource.
   body text not null,
   created_at timestamptz not null default clock_timestamp(),
-  -- From then on the key is as good as new, deleted or not. Null: never.
+  -- After this time the key counts as unused, even before its row is deleted. Null: never.
   expires_at timestamptz,
   primary key (account_id, endpoint, key)
 );
@@ -103,7 +102,7 @@ grant select, insert on idempotency_key to steward_api;
 grant select, delete on idempotency_key to steward_worker;
 grant update (fingerprint, status, body, created_at, expires_at) on idempotency_key to steward_api;
 
--- Finds a live token and counts its use. No row: unknown, expired, or of an account that is suspended.
+-- Finds a valid token and counts its use. No row when it is unknown or expired, or its account is suspended.
 create function admit_token(p_token bytea)
 returns table (account_id text, intent_id text, plan text, used int, reset_at bigint, retry_after int)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -121,7 +120,7 @@ begin
       greatest(1, (v_now / 60 + 1) * 60 - v_now)::int;
 end $$;
 
--- Of the given digests of keys and read tokens those that would be let in to read, unless their minute is full.
+-- Returns the digests of API keys and read tokens that may still read. Rate limits are ignored.
 create function live_callers(p_digests bytea[]) returns setof bytea
 language sql stable security definer set search_path = public, pg_temp as $$
   select k.key_hash from api_key k join account a on a.id = k.account_id
@@ -132,7 +131,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp() and a.suspended_at is null
 $$;
 
--- Locks an account until the end of the transaction: nothing else charges it, or counts what it has, meanwhile.
+-- Locks an account until the end of the transaction. Concurrent charges and counts of its resources wait.
 create function lock_account(p_account text) returns void
 language sql security definer set search_path = public, pg_temp as
   $$ select from account a where a.id = p_account for no key update $$;

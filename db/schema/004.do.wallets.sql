@@ -1,6 +1,6 @@
 -- Wallets, and keys sealed to the signer.
 
--- Public halves of the signer's key encryption keys. The private half never leaves the signer.
+-- Public keys of the signer's key encryption keys. The private keys never leave the signer.
 create table kek (
   id text primary key,
   public_key bytea not null,
@@ -16,7 +16,7 @@ create table wallet (
   account_id text not null references account,
   user_id text not null,
   address text not null unique,
-  -- json, not jsonb: the caller gets the object back as it was sent.
+  -- json, not jsonb: the caller receives the object exactly as it was sent.
   metadata json not null,
   created_at timestamptz not null default clock_timestamp(),
   unique (account_id, user_id),
@@ -32,7 +32,7 @@ grant select on wallet to steward_worker, steward_signer;
 grant select (id, address) on wallet to steward_lanes;
 grant update (metadata) on wallet to steward_api, steward_worker;
 
--- Private keys, HPKE-sealed to a kek. The API inserts and cannot read; only the signer reads.
+-- Private keys, HPKE-sealed to a kek. The API can insert them but not read them. Only the signer reads.
 create table wallet_secret (
   wallet_id text primary key references wallet,
   kek_id text not null references kek,
@@ -57,7 +57,7 @@ grant select, insert on treasury to steward_signer;
 grant select (address, created_at) on treasury to steward_worker, steward_api;
 grant select (address) on treasury to steward_lanes;
 
--- Counts new wallets in their accounts, and writes that they were created.
+-- Counts new wallets per account and emits wallet.created.
 create function follow_wallets() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

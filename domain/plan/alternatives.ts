@@ -4,15 +4,15 @@ import type { LendRequest, PlanAlternative } from '../intent.js'
 import type { MarketState } from './market.js'
 import type { Rate } from '../yields.js'
 
-/** More are not told. */
+/** The most alternatives of a plan. */
 const MOST = 5
 const YEAR_DAYS = 365
 
 type Option = { rate: Rate; candidate: Candidate | undefined }
 
 /**
- * What the other markets would have brought: those that can be reached as the request ranks them, then those that
- * cannot, the best-paying first.
+ * The other markets: those with a route in the order of the request's ranking, then those without, the highest APY
+ * first.
  */
 export function alternativesOf(
   request: LendRequest,

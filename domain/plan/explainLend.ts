@@ -4,18 +4,17 @@ import { bestRate, type Rate } from '../yields.js'
 import type { LendRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
-/** Up to here a span is told in days; after so many years nobody waits any more. */
+/** Spans up to this bound are given in days. */
 const MOST_DAYS = 90n
+/** A longer payback time counts as never. */
 const MOST_YEARS = 10n
 const MONTH_DAYS = 365 / 12
 
-/**
- * The markets in question, whether or not they can be reached, and those that can be, the best one first.
- */
-type Choice = { rates: Rate[]; ranked: [Candidate, ...Candidate[]] }
+/** All matching markets, reachable or not, and the reachable ones, the best first. */
+type LendChoice = { rates: Rate[]; ranked: [Candidate, ...Candidate[]] }
 
-/** Why the first of the candidates was taken, for a person to read. */
-export function explainLend(request: LendRequest, state: MarketState, choice: Choice): string {
+/** Why the first candidate was chosen, as text for people. */
+export function explainLend(request: LendRequest, state: MarketState, choice: LendChoice): string {
   const { ranked } = choice
   const [best, next] = ranked
   const sentences = [
@@ -49,18 +48,18 @@ function explainMove(
 
 function explainRecovery(best: Candidate, others: Candidate[]): string {
   const stay = others.find(({ transfer }) => !transfer)
-  if (!stay) return 'Nothing pays where the money is.'
+  if (!stay) return 'The chain of the money has no open market.'
   const compared = `Compared with ${nameOf(stay.rate)}, which needs no bridge, the move`
   const days = daysToRecover(best, stay)
   if (days === undefined) return `${compared} does not pay for itself.`
-  if (days === 0n) return `${compared} costs nothing more.`
+  if (days === 0n) return `${compared} has no extra cost.`
   if (days > MOST_YEARS * 365n) {
     return `${compared} does not pay for itself within ${MOST_YEARS} years at this amount.`
   }
-  return `${compared} has paid for itself after ${spanText(days)}.`
+  return `${compared} pays for itself after ${spanText(days)}.`
 }
 
-/** A time for a person to read: to the day while days matter, then about so many months or years. */
+/** A time span as readable text: in days, then in months or years. */
 function spanText(days: bigint): string {
   if (days === 1n) return '1 day'
   if (days <= MOST_DAYS) return `${days} days`
@@ -71,7 +70,7 @@ function spanText(days: bigint): string {
 const explainNext = (request: LendRequest, best: Candidate, next: Candidate): string =>
   `Next comes ${nameOf(next.rate)}: ${merits(request, best, next)}.`
 
-/** Why another candidate is not the best one: a clause. */
+/** Why another candidate is not the best one, as a clause. */
 export function merits({ netOverDays }: LendRequest, best: Candidate, other: Candidate): string {
   if (netOverDays !== undefined) {
     const less = fromUnits(netDifferenceMicroUsd(best, other, netOverDays), 6)
@@ -83,16 +82,16 @@ export function merits({ netOverDays }: LendRequest, best: Candidate, other: Can
   return `it pays the same ${other.cost > best.cost ? 'at a higher cost' : 'at the same cost'}`
 }
 
-/** The best-paying market of those that would have paid more, had there been a way to it. */
+/** The best market without a route, if it pays more than the chosen one. */
 function explainMissed(
   request: LendRequest,
   state: MarketState,
-  { rates, ranked }: Choice,
+  { rates, ranked }: LendChoice,
 ): string[] {
-  const [{ rate: taken }] = ranked
+  const [{ rate: chosen }] = ranked
   const missed = bestRate(
     rates
-      .filter(({ apyPercent }) => apyPercent > taken.apyPercent)
+      .filter(({ apyPercent }) => apyPercent > chosen.apyPercent)
       .filter((rate) => !ranked.some((candidate) => candidate.rate === rate)),
   )
   if (!missed) return []
@@ -100,7 +99,7 @@ function explainMissed(
   return [`${nameOf(missed)} pays more, ${percentOf(missed)}, but ${why}.`]
 }
 
-/** What was not looked at, of which nobody can tell what it would have paid. */
+/** Disabled markets: their rates are unknown. */
 function explainDisabled({ chain }: LendRequest, { disabled = [] }: MarketState): string[] {
   const inQuestion = disabled.filter((part) => !chain || part.chain === chain)
   return inQuestion.map(({ chain: place, protocol, why }) => {

@@ -4,8 +4,8 @@ import type { Funds } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**
- * INSUFFICIENT_FUNDS of an amount that has to lie on one chain, with `required`, `available` (the most on
- * one of the `counted` chains) and `funds` (what lies where, on all chains), all decimal text.
+ * INSUFFICIENT_FUNDS for an amount that must be on one chain, with `required`, `available` (the most on one of the
+ * `counted` chains) and `funds` (balances on all chains), all decimal text.
  */
 export function insufficientFunds(
   { asset, amountUnits }: { asset: string; amountUnits: bigint },
@@ -17,8 +17,8 @@ export function insufficientFunds(
   const required = assetText(amountUnits)
   const available = assetText(most)
   const where = counted.length === 1 && counted[0] ? counted[0].chain : 'one chain'
-  const message = `The intent needs ${required} ${asset} on ${where}, ${available} is available.`
-  const spread = `There are ${assetText(total)} ${asset} on several chains together.`
+  const message = `The intent needs ${required} ${asset} on ${where}. ${available} is available.`
+  const spread = `Several chains together have ${assetText(total)} ${asset}.`
   const funds = [...chains, ...paused].flatMap(({ chain, availableUnits }): Funds[] => {
     return availableUnits === undefined ? [] : [{ chain, asset, amount: assetText(availableUnits) }]
   })
@@ -33,10 +33,10 @@ export const isLack = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'INSUFFICIENT_FUNDS'
 
 /**
- * Money that an intent holds. `open`: its step will spend it. `not_final`: its step has failed, and the money is free
- * once no reorg can turn that round.
+ * Money that an intent reserves. `open`: its step will spend it. `not_final`: its step has failed, and the money is
+ * released once no reorg can reverse the failure.
  */
-export type Held = {
+export type ReservedMoney = {
   intentId: string
   step: number
   chain: string
@@ -46,10 +46,13 @@ export type Held = {
   why: 'open' | 'not_final'
 }
 
-/** INSUFFICIENT_FUNDS with `held`: which intents of the wallet hold how much of the money, and why. */
-export function withHeld({ code, message, details }: ServiceError, held: Held[]): ServiceError {
-  if (code !== 'INSUFFICIENT_FUNDS') throw new Error(`${code} does not lack money.`)
-  const told = held.map(({ units, since, ...one }) => ({
+/** Adds `held` to INSUFFICIENT_FUNDS: which intents of the wallet reserve how much of the money, and why. */
+export function withHeld(
+  { code, message, details }: ServiceError,
+  held: ReservedMoney[],
+): ServiceError {
+  if (code !== 'INSUFFICIENT_FUNDS') throw new Error(`${code} is not INSUFFICIENT_FUNDS.`)
+  const reported = held.map(({ units, since, ...one }) => ({
     ...one,
     amount: assetText(units),
     since: since.toISOString(),
@@ -57,11 +60,11 @@ export function withHeld({ code, message, details }: ServiceError, held: Held[])
   const sentences = [message, ...sentencesOf(held)]
   return new ServiceError(code, sentences.join(' '), {
     ...details,
-    ...(told.length > 0 ? { held: told } : {}),
+    ...(reported.length > 0 ? { held: reported } : {}),
   })
 }
 
-/** Test money that is on its way to the wallet. */
+/** A funding that has not arrived yet. */
 export type Coming = {
   fundingId: string
   chain: string
@@ -70,13 +73,13 @@ export type Coming = {
   since: Date
 }
 
-/** INSUFFICIENT_FUNDS with `onItsWay`: the fundings that will bring more. */
+/** Adds `onItsWay` to INSUFFICIENT_FUNDS: the fundings that have not arrived yet. */
 export function withComing(error: ServiceError, coming: Coming[]): ServiceError {
   const [first] = coming
   if (!first) return error
   const { message, details } = error
   const units = coming.reduce((sum, one) => sum + one.units, 0n)
-  const sentence = `${assetText(units)} ${first.asset} are on their way, see details.onItsWay.`
+  const sentence = `${assetText(units)} ${first.asset} are on their way. See details.onItsWay.`
   const onItsWay = coming.map(({ units: own, since, ...one }) => ({
     ...one,
     amount: assetText(own),
@@ -85,18 +88,20 @@ export function withComing(error: ServiceError, coming: Coming[]): ServiceError 
   return new ServiceError('INSUFFICIENT_FUNDS', `${message} ${sentence}`, { ...details, onItsWay })
 }
 
-function sentencesOf(held: Held[]): string[] {
+function sentencesOf(held: ReservedMoney[]): string[] {
   const [open, failed] = [sumOf(held, 'open'), sumOf(held, 'not_final')]
   return [
-    ...(open ? [`${open} are held for other intents, see details.held.`] : []),
+    ...(open ? [`${open} are reserved by other intents. See details.held.`] : []),
     ...(failed
-      ? [`${failed} are held until the failure of an intent is final: a reorg could still undo it.`]
+      ? [
+          `${failed} are reserved until the failure of an intent is final: a reorg could still reverse it.`,
+        ]
       : []),
   ]
 }
 
-/** Undefined when there is nothing. */
-function sumOf(held: Held[], why: Held['why']): string | undefined {
+/** Undefined when there are none. */
+function sumOf(held: ReservedMoney[], why: ReservedMoney['why']): string | undefined {
   const some = held.filter((one) => one.why === why)
   const [first] = some
   const units = some.reduce((sum, one) => sum + one.units, 0n)

@@ -2,19 +2,19 @@ import { defaultLimits, type PriceLimits } from '../limits.js'
 import type { BridgeSpeed } from '../intent.js'
 import type { Rate } from '../yields.js'
 
-/** What a chain offers at the moment of planning. */
+/** State of a chain at planning. */
 export type ChainState = {
   chain: string
   /** Base units of the asset that the wallet can spend: its balance less what is reserved. */
   availableUnits: bigint
   /** Cost of one operation of each kind, USD. */
   gasUsd: Record<GasKind, number>
-  /** What a step takes there, seconds. */
+  /** Duration of a step on the chain, in seconds. */
   stepSeconds: [lower: number, upper: number]
 }
 export type GasKind = 'deposit' | 'withdraw' | 'swap' | 'burn' | 'mint'
 
-/** A way over a bridge. Of several for one pair of chains the first one that can carry the amount is taken. */
+/** A bridge route. Of several routes for a pair of chains, the first that can move the amount is used. */
 export type BridgeRoute = {
   protocol: string
   from: string
@@ -29,8 +29,8 @@ export type BridgeRoute = {
 }
 
 /**
- * What a swap of `unitsIn` base units of `from` would bring now. Less is swapped in proportion. Of several
- * for one pair the one that brings most is taken.
+ * Output of a swap of `unitsIn` base units of `from` now. Smaller amounts scale in proportion. Of several quotes for a
+ * pair, the one with the highest output is used.
  */
 export type SwapQuote = {
   chain: string
@@ -39,45 +39,45 @@ export type SwapQuote = {
   to: string
   unitsIn: bigint
   unitsOut: bigint
-  /** What it would bring at the average price of the last minutes. Absent: its pool cannot tell. */
+  /** Output at the average price of the last minutes. Absent when the pool does not report it. */
   averageUnitsOut?: bigint
 }
 
-/** What a wallet has in a market, in base units of the market's asset. */
+/** A wallet's position in a market, in base units of the market's asset. */
 export type PositionState = {
   chain: string
   protocol: string
   market: string
   asset: string
-  /** Worth now, less what other intents take out. */
+  /** Current value minus the withdrawals of other intents. */
   availableUnits: bigint
-  /** What the market could pay out now, whoever asks. */
+  /** Cash that the market could pay out now to all its users. */
   liquidityUnits: bigint
-  /** Another intent takes money out and is not over: everything cannot be taken then. */
+  /** True while another intent withdraws. The whole position cannot be withdrawn then. */
   isBusy: boolean
 }
 
-/** What is not offered although it is listed: a market, or all of a chain. `why` is a clause. */
+/** A listed market or chain that is disabled. `why` is a clause. */
 export type DisabledPart = { chain: string; protocol?: string; why: string }
 
 /**
- * A chain that is disabled because operators have paused it. Its money does not count; without `availableUnits`
- * nobody can tell what there is. `why` is a clause.
+ * A chain that operators have paused. Its money does not count. Without `availableUnits` the balance is unknown. `why`
+ * is a clause.
  */
 export type PausedChain = { chain: string; why: string; availableUnits?: bigint }
 
-/** All that a plan is decided from. Every token has ASSET_DECIMALS decimals. */
+/** The whole input of a plan. Every token has ASSET_DECIMALS decimals. */
 export type MarketState = {
   chains: ChainState[]
   rates: Rate[]
   routes: BridgeRoute[]
   swaps: SwapQuote[]
   positions: PositionState[]
-  /** Not among the rates. Absent: nothing is disabled. */
+  /** Excluded from the rates. Absent: nothing is disabled. */
   disabled?: DisabledPart[]
-  /** Not among the chains. Absent: none is paused. */
+  /** Excluded from the chains. Absent: none is paused. */
   paused?: PausedChain[]
-  /** Absent: the usual ones. */
+  /** Absent: the defaults. */
   limits?: PriceLimits
 }
 

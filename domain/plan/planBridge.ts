@@ -3,15 +3,15 @@ import { invalidRequest, type ServiceError } from '../errors.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
-import { findTransfer, refusalOf, type Refusal } from './transfer.js'
+import { findTransfer, refusalOf, type TransferRefusal } from './transfer.js'
 import type { BridgeRequest, ExecutionPlan } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /**
- * Moves money from one chain to another.
+ * Plans a bridge transfer from one chain to another.
  *
  * @throws {ServiceError} INVALID_REQUEST with the reason `no_route`, `above_maximum`, `above_fee_limit` or
- *   `below_fee` when no route carries the amount; INSUFFICIENT_FUNDS as `insufficientFunds` says.
+ *   `below_fee` when no route can move the amount. INSUFFICIENT_FUNDS as documented at `insufficientFunds`.
  */
 export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
   const { asset, amountUnits, fromChain, toChain } = request
@@ -37,7 +37,7 @@ export function planBridge(request: BridgeRequest, state: MarketState): Executio
   }
 }
 
-function refused({ reason, clause }: Refusal): ServiceError {
+function refused({ reason, clause }: TransferRefusal): ServiceError {
   const path = reason === 'no_route' ? 'toChain' : 'amount'
   return invalidRequest(path, `The amount cannot be bridged: ${clause}.`, reason)
 }

@@ -5,10 +5,10 @@ import type { ExecutionPlan, IntentRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /**
- * Decides by which steps a request is done, as the state is now.
+ * Plans the steps of a request for the given state.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST, as `planLend`, `planWithdraw` and
- *   `planBridge` say.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST, as documented at `planLend`, `planWithdraw` and
+ *   `planBridge`.
  */
 export function planIntent(request: IntentRequest, state: MarketState): ExecutionPlan {
   switch (request.action) {

@@ -12,13 +12,12 @@ import type { ExecutionPlan, LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**
- * Lends on the named chain, else where the APY is highest, whatever the way costs; with `netOverDays`
- * where the amount is worth most after its costs. The money comes from one chain: the market's own if it
- * has enough, else the one from which the transfer costs least.
+ * Lends on the named chain, or at the highest APY regardless of costs. With `netOverDays`, at the market where the
+ * amount is worth most after costs. One chain supplies the money: the market's own if it has enough, else the one with
+ * the cheapest transfer.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS as `insufficientFunds` says, counted over the chains from
- *   which a market can be reached; INVALID_REQUEST when there is no market for the asset, or when no
- *   bridge or swap can carry the amount.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS as documented at `insufficientFunds`, counted over the chains with a route
+ *   to a market. INVALID_REQUEST when the asset has no market, or no bridge or swap can move the amount.
  */
 export function planLend(request: LendRequest, state: MarketState): ExecutionPlan {
   const rates = state.rates.filter(({ chain }) => !request.chain || chain === request.chain)
@@ -63,7 +62,7 @@ function noMarket({ asset, chain }: LendRequest): ServiceError {
   return invalidRequest('chain', `There is no market for ${asset} on ${where}.`)
 }
 
-/** Money on a chain from which no market is reached is shown in `funds`, but does not count. */
+/** Money on chains without a route to a market is listed in `funds`, but does not count. */
 function outOfReach(request: LendRequest, state: MarketState, offers: Rate[]): ServiceError {
   const counts = ({ chain }: ChainState, rate: Rate) =>
     chain === rate.chain || isLinked(state, chain, rate.chain)

@@ -17,23 +17,21 @@ import { swapWarnings, warningsField } from './warnings.js'
 import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
-/** By so many base units a position may be worth less than what was paid in: markets round down. */
+/** Base units by which a position may be worth less than its deposits, because markets round down. */
 const ROUNDING_UNITS = 10n
 
 /**
- * Takes money out of the markets of a chain, after what is `unswapped`: out of one if one has enough, else
- * out of the largest first.
- * An amount that leaves only dust behind takes everything, if that can be.
+ * Withdraws from the markets of a chain, after swapping `unswapped` money: from one market if one has enough, else from
+ * the largest first. An amount that would leave only dust withdraws everything, where possible.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (what is lent where,
- *   on all chains), all decimal text, and the reason `no_liquidity` when the markets cannot pay it out now;
- *   INVALID_REQUEST with the reason `market_busy` when it takes everything out of a market that another
- *   intent takes money out of.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (all positions), all decimal text,
+ *   and the reason `no_liquidity` when the markets do not have the cash now. INVALID_REQUEST with the reason
+ *   `market_busy` when it would withdraw everything from a market from which another intent is withdrawing.
  */
 export function planWithdraw(request: WithdrawRequest, state: MarketState): ExecutionPlan {
   const chain = state.chains.find((one) => one.chain === request.chain)
   const swap = chain && swapBefore(request, state)
-  const rest = swap ? lessBrought(request, swap) : request
+  const rest = swap ? remainderAfter(request, swap) : request
   const sources = chain ? findSources(request, state) : []
   const choice = rest ? choose(rest, state, sources) : nothingMore
   const [first] = choice.takings
@@ -63,7 +61,7 @@ export function planWithdraw(request: WithdrawRequest, state: MarketState): Exec
 
 const nothingMore: Choice = { takings: [], why: '' }
 
-/** The swap of what was taken out before. */
+/** The swap of money that was withdrawn earlier. */
 function swapBefore(
   { asset, chain, unswapped }: WithdrawRequest,
   state: MarketState,
@@ -76,8 +74,8 @@ function swapBefore(
   throw invalidRequest('intentId', message, 'no_swap')
 }
 
-/** What is still to be taken out of markets; undefined when the swap brings it, but for dust. */
-function lessBrought(
+/** The remaining withdrawal from markets. Undefined when the swap covers the amount except for dust. */
+function remainderAfter(
   request: WithdrawRequest,
   { arrivesUnits }: Swap,
 ): WithdrawRequest | undefined {
@@ -87,14 +85,14 @@ function lessBrought(
   return left > dustOf(amountUnits) ? { ...request, amountUnits: left } : undefined
 }
 
-/** Takes from none when everything is asked for and there is nothing. */
+/** Takes from no market when everything is requested and there is no position. */
 function choose(request: WithdrawRequest, state: MarketState, sources: Source[]): Choice {
   const { amountUnits } = request
   const held = sources.filter(({ worthUnits }) => worthUnits > 0n)
   const totalUnits = held.reduce((sum, source) => sum + source.worthUnits, 0n)
   const payableUnits = held.reduce((sum, source) => sum + source.payableUnits, 0n)
   if (amountUnits === 'max') {
-    // Also where nothing is left: what another intent takes out may come back.
+    // Also without a position: money that another intent withdraws may come back.
     const busy = sources.find(({ position }) => position.isBusy)
     if (busy) throw marketBusy(busy)
     if (held.every(canBeEmptied)) return takeAll(held)
@@ -122,15 +120,15 @@ function explain({ asset, unswapped }: WithdrawRequest, { takings, why }: Choice
   const swaps = takings
     .filter(({ source }) => source.quote)
     .map(({ source }) => `${source.position.asset} is swapped to ${asset}.`)
-  return [...before, ...(names ? [`Out of ${names}: ${why}.`] : []), ...swaps].join(' ')
+  return [...before, ...(names ? [`From ${names}: ${why}.`] : []), ...swaps].join(' ')
 }
 
 const nameOf = ({ position: { protocol, chain } }: Source) => `${protocol} on ${chain}`
 
 function marketBusy(source: Source): ServiceError {
   const message =
-    `Another intent is taking money out of ${nameOf(source)}. ` +
-    'Try again when it is over, or ask for less.'
+    `Another intent is withdrawing from ${nameOf(source)}. ` +
+    'Try again when it has ended, or request less.'
   return invalidRequest('chain', message, 'market_busy')
 }
 
@@ -140,7 +138,7 @@ function noLiquidity(
   { requiredUnits, payableUnits }: { requiredUnits: bigint; payableUnits: bigint },
 ): ServiceError {
   const available = assetText(payableUnits)
-  const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
+  const message = `The markets on ${chain} can pay out at most ${available} ${asset} now.`
   const required = assetText(requiredUnits)
   const funds = lentFunds(state)
   const details = { reason: 'no_liquidity' as const, required, available, funds }
@@ -155,7 +153,7 @@ function tooLittle(
   const required = assetText(requiredUnits)
   const available = assetText(totalUnits)
   const message = [
-    `The intent needs ${required} ${asset} lent on ${chain}, ${available} is available.`,
+    `The intent needs ${required} ${asset} lent on ${chain}. ${available} is available.`,
     ...explainUnswapped({ asset, chain }, state),
   ].join(' ')
   const details = { required, available, funds: lentFunds(state) }
@@ -170,7 +168,7 @@ function nothingThere(request: WithdrawRequest, state: MarketState): ServiceErro
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }
 
-/** What is lent on the chain in another asset, and does not count because it cannot be swapped fairly. */
+/** Positions on the chain in another asset, which do not count because they cannot be swapped at a fair price. */
 function explainUnswapped(
   { asset, chain }: Pick<WithdrawRequest, 'asset' | 'chain'>,
   state: MarketState,
@@ -185,7 +183,7 @@ function explainUnswapped(
     })
 }
 
-/** What is lent where, on all chains. */
+/** Positions on all chains. */
 function lentFunds({ positions }: MarketState): Funds[] {
   return positions.map(({ chain, protocol, asset, availableUnits }) => ({
     chain,

@@ -3,22 +3,22 @@ import { broughtBy, findQuote, neededFor } from './swap.js'
 import type { WithdrawRequest } from '../intent.js'
 import type { MarketState, PositionState, SwapQuote } from './market.js'
 
-/** A position that money can be taken out of. `quote` turns it into the request's asset. */
+/** A position to withdraw from. `quote` converts it into the requested asset. */
 export type Source = {
   position: PositionState
   quote: SwapQuote | undefined
   apyPercent: number
-  /** What it brings of the request's asset: all of it, and as much of it as the market can pay out. */
+  /** Output in the requested asset: of the whole position, and of the part that the market can pay out. */
   worthUnits: bigint
   payableUnits: bigint
 }
 
 /** `units` of the position's own asset. */
 export type Taking = { source: Source; units: bigint; isEverything: boolean }
-/** `why` is a clause that a sentence can end with. */
+/** `why` is a clause that ends a sentence. */
 export type Choice = { takings: Taking[]; why: string }
 
-/** The positions of the chain: those of the request's own asset first, then the larger one first. */
+/** The positions of the chain: first those in the requested asset, then the larger ones. */
 export function findSources({ asset, chain }: WithdrawRequest, state: MarketState): Source[] {
   const positions = state.positions.filter((position) => position.chain === chain)
   const own = positions
@@ -51,7 +51,7 @@ function sourceOf(
   return {
     position,
     quote,
-    // A market that tells no rate is the first one to leave.
+    // A market without a known rate is left first.
     apyPercent: rate?.apyPercent ?? 0,
     worthUnits: brought(availableUnits),
     payableUnits: brought(payable),
@@ -67,19 +67,19 @@ export function takeAll(sources: Source[]): Choice {
   const takings = sources.map((source) => {
     return { source, units: source.position.availableUnits, isEverything: true }
   })
-  return { takings, why: 'everything is taken' }
+  return { takings, why: 'everything is withdrawn' }
 }
 
 /**
- * At least the amount, by as few base units more as a swap's price allows. A market in which only dust
- * would stay behind is emptied, if that can be.
+ * Withdraws at least the amount, with the smallest excess that the swap price allows. A market in which only dust would
+ * remain is emptied, where possible.
  *
- * @param sources - Pay at least the amount together.
+ * @param sources - Together they can pay at least the amount.
  */
 export function takePart(amountUnits: bigint, sources: Source[]): Choice {
   const single = findSingle(amountUnits, sources)
   if (single) {
-    const why = `it pays least of those that have enough, ${single.apyPercent.toFixed(2)} %`
+    const why = `it has the lowest rate of the markets with enough, ${single.apyPercent.toFixed(2)} %`
     return { takings: [takingOf(single, amountUnits)], why }
   }
   const takings: Taking[] = []
@@ -91,10 +91,10 @@ export function takePart(amountUnits: bigint, sources: Source[]): Choice {
     takings.push(taking)
     left -= source.quote ? broughtBy(source.quote, taking.units) : taking.units
   }
-  return { takings, why: 'no market alone has enough, the largest come first' }
+  return { takings, why: 'no single market has enough, the largest come first' }
 }
 
-/** Of those that have the amount alone the one that pays least, swapped ones only if there is no other. */
+/** The source with the lowest rate that has the whole amount. Swaps are used only when no other source has it. */
 function findSingle(amountUnits: bigint, sources: Source[]): Source | undefined {
   const enough = sources.filter(({ payableUnits }) => payableUnits >= amountUnits)
   const own = enough.filter(({ quote }) => !quote)
@@ -111,12 +111,12 @@ function takingOf(source: Source, partUnits: bigint): Taking {
   return { source, units: isEverything ? availableUnits : units, isEverything }
 }
 
-/** While another intent takes money out, everything is more than is there for this one. */
+/** False while another intent withdraws: the whole position includes the money of that intent. */
 export function canBeEmptied({ position }: Source): boolean {
   return !position.isBusy && position.liquidityUnits >= position.availableUnits
 }
 
-/** What is not worth leaving behind: a hundredth of a token, and at most a hundredth of the whole. */
+/** Dust, which is not worth leaving behind: a hundredth of a token, at most a hundredth of the whole. */
 export function dustOf(wholeUnits: bigint): bigint {
   const cent = 10n ** BigInt(ASSET_DECIMALS) / 100n
   return wholeUnits / 100n < cent ? wholeUnits / 100n : cent

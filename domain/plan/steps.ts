@@ -7,7 +7,7 @@ import type { Rate } from '../yields.js'
 
 type Unnumbered<Kind> = Kind extends Step ? Omit<Kind, 'sequence'> : never
 
-/** In the order in which they are executed, numbered from 1. */
+/** Numbers steps from 1 in the order of their execution. */
 export function numbered(steps: Unnumbered<Step>[]): Step[] {
   return steps.map((step, index) => ({ sequence: index + 1, ...step }))
 }

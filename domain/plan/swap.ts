@@ -2,7 +2,7 @@ import { hasDrifted, leastBrought, type PriceLimits } from '../limits.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
 import { limitsOf, type MarketState, type SwapQuote } from './market.js'
 
-/** Money on its way through a pool, in base units of `quote.from` and `quote.to`. */
+/** A planned swap, in base units of `quote.from` and `quote.to`. */
 export type Swap = {
   quote: SwapQuote
   amountUnits: bigint
@@ -11,26 +11,23 @@ export type Swap = {
 }
 
 /**
- * The most that a price may move against the wallet between plan and swap, in hundredths of a percent.
- * Stablecoins keep closer than this to each other; a pool that does not is not one to trade in now.
+ * How far a price may move against the wallet between plan and swap, in basis points. Stablecoins stay within this
+ * range of each other. A pool outside of it is not safe to trade in.
  */
 const SLIPPAGE_BPS = 50n
 
 type Pair = Pick<SwapQuote, 'chain' | 'from' | 'to'>
 
-/**
- * The quote that brings most on the chain at a fair price, undefined when there is none. Among equals the first
- * one.
- */
+/** The quote with the highest output on the chain at a fair price, or undefined. The first of equal quotes wins. */
 export function findQuote(state: MarketState, pair: Pair): SwapQuote | undefined {
   return bestOf(quotesOf(state, pair).filter((quote) => !whyUnfair(quote, limitsOf(state))))
 }
 
-/** True when some pool swaps the pair, at whatever price. */
+/** True when a pool swaps the pair, at any price. */
 export const isQuoted = (state: MarketState, pair: Pair): boolean =>
   quotesOf(state, pair).length > 0
 
-/** Why `findQuote` finds none: a clause that a sentence can end with. */
+/** Why `findQuote` returns undefined, as a clause that ends a sentence. */
 export function whyNoQuote(state: MarketState, pair: Pair): string {
   const best = bestOf(quotesOf(state, pair))
   const why = best && whyUnfair(best, limitsOf(state))
@@ -50,12 +47,12 @@ const bestOf = (quotes: SwapQuote[]) =>
 
 const bringsMore = (a: SwapQuote, b: SwapQuote) => a.unitsOut * b.unitsIn > b.unitsOut * a.unitsIn
 
-/** Why nothing is swapped at this price, undefined when it is fair. Every asset here is a dollar. */
+/** Why a price is unfair, undefined when it is fair. Every asset here is a dollar token. */
 function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
   const { from, to, unitsIn, unitsOut, averageUnitsOut } = quote
   if (unitsOut < leastBrought(unitsIn, limits)) {
     const price = assetText(broughtBy(quote, 10n ** BigInt(ASSET_DECIMALS)))
-    return `a swap would bring only ${price} ${to} for 1 ${from}`
+    return `a swap would return only ${price} ${to} for 1 ${from}`
   }
   if (averageUnitsOut === undefined || !hasDrifted(unitsOut, averageUnitsOut, limits)) {
     return undefined
@@ -63,7 +60,7 @@ function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
   return `the price of a swap from ${from} to ${to} has moved in the last minutes`
 }
 
-/** Forecast and minimum of swapping an amount at a fair price. */
+/** Forecast and minimum of a swap at a fair price. */
 export function swapOf(quote: SwapQuote, amountUnits: bigint, limits: PriceLimits): Swap {
   const arrivesUnits = broughtBy(quote, amountUnits)
   // Rounded up: a minimum of zero would protect nothing.
@@ -73,12 +70,12 @@ export function swapOf(quote: SwapQuote, amountUnits: bigint, limits: PriceLimit
   return { quote, amountUnits, arrivesUnits, minimumUnits }
 }
 
-/** Base units of `quote.to` that so many of `quote.from` bring. */
+/** Output in base units of `quote.to` for an input in base units of `quote.from`. */
 export function broughtBy({ unitsIn, unitsOut }: SwapQuote, amountUnits: bigint): bigint {
   return (amountUnits * unitsOut) / unitsIn
 }
 
-/** The fewest base units of `quote.from` that bring so many of `quote.to`. */
+/** The smallest input in base units of `quote.from` for an output in base units of `quote.to`. */
 export function neededFor({ unitsIn, unitsOut }: SwapQuote, unitsToBring: bigint): bigint {
   return divideUp(unitsToBring * unitsIn, unitsOut)
 }

@@ -3,7 +3,7 @@ import { mostFee, type PriceLimits } from '../limits.js'
 import { assetText, divideUp } from '../money.js'
 import { limitsOf, type BridgeRoute, type MarketState } from './market.js'
 
-/** Money on its way over a bridge, in base units. `effort` is that of the burn, the way and the mint. */
+/** A planned bridge transfer, in base units. `effort` covers the burn, the attestation and the mint. */
 export type Transfer = {
   route: BridgeRoute
   amountUnits: bigint
@@ -13,22 +13,22 @@ export type Transfer = {
   effort: Effort
 }
 
-/** Why no route carries an amount. */
-export type Refusal = {
+/** Why no route can move an amount. */
+export type TransferRefusal = {
   reason: 'no_route' | 'above_maximum' | 'above_fee_limit' | 'below_fee'
   clause: string
 }
 
 /**
- * The fee may rise between plan and burn. A burn that allows less than the fee is not refused: what was to be
- * a fast transfer becomes a standard one.
+ * Tolerance for a fee that rises between plan and burn. A burn with too low a maximum fee is not rejected: a fast
+ * transfer becomes a standard one.
  */
 const MAX_FEE_PERCENT = 120n
 
-/** An amount that is to get from one chain to another. */
+/** A transfer of an amount from one chain to another. */
 export type Move = { asset: string; amountUnits: bigint; from: string; to: string }
 
-/** Over the first route that can carry the amount at a fair fee and leave something of it, undefined when none can. */
+/** Uses the first route that can move the amount at a fair fee with a remainder. Undefined when there is none. */
 export function findTransfer(
   state: MarketState,
   { amountUnits, from, to }: Move,
@@ -42,7 +42,7 @@ export function findTransfer(
   )
   if (!source || !target || !route) return undefined
   const feeUnits = feeOf(route, amountUnits)
-  // A bridge refuses a burn whose maximum fee is the whole amount.
+  // The bridge rejects a burn whose maximum fee is the whole amount.
   const maxFeeUnits = least([
     divideUp(feeUnits * MAX_FEE_PERCENT, 100n),
     mostFee(amountUnits, limits),
@@ -59,8 +59,11 @@ export function findTransfer(
   }
 }
 
-/** Why `findTransfer` finds none: a clause that a sentence can end with. */
-export function refusalOf(state: MarketState, { asset, amountUnits, from, to }: Move): Refusal {
+/** Why `findTransfer` returns undefined, as a clause that ends a sentence. */
+export function refusalOf(
+  state: MarketState,
+  { asset, amountUnits, from, to }: Move,
+): TransferRefusal {
   const routes = routesOf(state, from, to)
   const isKnown = [from, to].every((name) => state.chains.some(({ chain }) => chain === name))
   if (routes.length === 0 || !isKnown) {
@@ -77,7 +80,7 @@ export function refusalOf(state: MarketState, { asset, amountUnits, from, to }: 
   const fee = assetText(feeOf(fair ?? route, amountUnits))
   if (!fair) {
     const most = assetText(mostFee(amountUnits, limitsOf(state)))
-    const clause = `${bridge} takes a fee of ${fee} ${asset}, and no more than ${most} ${asset} is paid`
+    const clause = `${bridge} takes a fee of ${fee} ${asset}, above the limit of ${most} ${asset}`
     return { reason: 'above_fee_limit', clause }
   }
   return {
@@ -92,7 +95,7 @@ const least = ([first, ...others]: [bigint, ...bigint[]]) =>
 const isFair = ({ feeMillionths }: BridgeRoute, { bridgeFeeBps }: PriceLimits) =>
   feeMillionths <= bridgeFeeBps * 100n
 
-/** At least one base unit where there is a fee at all. */
+/** At least one base unit when there is a fee. */
 function feeOf({ feeMillionths }: BridgeRoute, amountUnits: bigint): bigint {
   return divideUp(amountUnits * feeMillionths, 1_000_000n)
 }

@@ -3,19 +3,19 @@ import { assetText } from '../money.js'
 import type { PlanWarning, Step } from '../intent.js'
 
 const YEAR_DAYS = 365
-/** A deposit that takes more of the room than this leaves next to none, in percent. */
+/** Share of the market's capacity, in percent, above which a deposit leaves it nearly full. */
 const NEARLY_FULL_PERCENT = 90n
 
 /**
- * What a caller should know of a lend before.
+ * Warnings about a lend, for the caller to read before execution.
  *
- * @param ranked - The market that is chosen, and the others that can be reached.
+ * @param ranked - The chosen market, and the other reachable ones.
  */
 export function lendWarnings(ranked: [Candidate, ...Candidate[]], steps: Step[]): PlanWarning[] {
   return [...notWorthIt(ranked), ...swapWarnings(steps), ...nearlyFull(ranked[0])]
 }
 
-/** The assets that a plan changes on its way, each pair once. */
+/** Warns about each pair of assets that a plan swaps. */
 export function swapWarnings(steps: Step[]): PlanWarning[] {
   const messages = steps.flatMap((step) =>
     step.type === 'swap' ? `${step.asset} is swapped to ${step.toAsset} on the way.` : [],
@@ -23,12 +23,12 @@ export function swapWarnings(steps: Step[]): PlanWarning[] {
   return [...new Set(messages)].map((message) => ({ code: 'ASSET_CHANGES', message }))
 }
 
-/** A way that a year of interest does not pay for: compared with staying, where that earns anything. */
+/** Warns when a year of interest does not cover the costs, compared with staying where that earns interest. */
 function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanWarning[] {
   const code = 'NOT_WORTH_IT'
   const year = netUsd(best, YEAR_DAYS)
   if (year < 0) {
-    const message = `What it costs is ${-year} USD more than a year there earns.`
+    const message = `The costs exceed the interest of a year by ${-year} USD.`
     return [{ code, message }]
   }
   const stay = best.transfer && others.find(({ transfer }) => !transfer)
@@ -44,9 +44,9 @@ function nearlyFull({ rate, depositUnits }: Candidate): PlanWarning[] {
   if (roomUnits === undefined) return []
   if (depositUnits * 100n <= roomUnits * NEARLY_FULL_PERCENT) return []
   const left = assetText(roomUnits - depositUnits)
-  const message = `${protocol} on ${chain} takes only ${left} ${asset} more after this deposit.`
+  const message = `${protocol} on ${chain} accepts only ${left} ${asset} more after this deposit.`
   return [{ code: 'MARKET_NEARLY_FULL', message }]
 }
 
-/** For a plan: absent when there is nothing to warn of. */
+/** The optional field of a plan. Absent without warnings. */
 export const warningsField = (warnings: PlanWarning[]) => (warnings.length > 0 ? { warnings } : {})

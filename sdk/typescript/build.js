@@ -1,4 +1,4 @@
-/** Builds `dist/`, what is published: ESM, CommonJS, and the types of both. Prints what it weighs. */
+/** Builds the published `dist/`: ESM, CommonJS and their types. Prints the sizes. */
 import { Buffer } from 'node:buffer'
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const compile = (outDir, ...options) => {
 const commonJs = ['--module', 'commonjs', '--moduleResolution', 'node10']
 
 rmSync(dist, { recursive: true, force: true })
-// Comments are for editors: they stand in the types.
+// The type declarations keep the comments for editors.
 compile(esm, '--removeComments', '--declaration', 'false')
 compile(cjs, '--removeComments', '--declaration', 'false', ...commonJs)
 compile(esm, '--emitDeclarationOnly')

@@ -33,19 +33,19 @@ afterAll(async () => {
   await world?.stop()
 })
 
-/** After so long a worker stops whose wait leads to nothing. */
+/** The worker stops after this time, ms. */
 const WHILE_MS = 100
 
-type Burn = Crossing & { operationId: string }
+type CrossingBurn = Crossing & { operationId: string }
 
-async function createBurn(): Promise<Burn> {
+async function createBurn(): Promise<CrossingBurn> {
   const wallet = await world.createWallet(usdcUnits)
   const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
   return { ...crossing, ...(await submitBurn(world, crossing)) }
 }
 
-/** Waits for the attestation as the workflow does: one attempt, of a worker that stops after a while. */
-async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 30_000) {
+/** One attempt to wait for the attestation, in a worker that stops after a while. */
+async function awaitAttestation({ intentId, wallet, step }: CrossingBurn, forMs = 30_000) {
   const stopping = new AbortController()
   const { awaitAttestation: activity } = createActivities({
     ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
@@ -68,11 +68,11 @@ async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 30_000
   }
 }
 
-const messageOf = ({ wallet, units }: Burn): AttestedBurn =>
+const messageOf = ({ wallet, units }: CrossingBurn): AttestedBurn =>
   attest(world, { recipient: wallet.address, units })
 
 describe('awaitAttestation', () => {
-  test('ends with the nonce of the message that the lanes have stored', async () => {
+  test('returns the nonce of the message that the relayer has stored', async () => {
     const burn = await createBurn()
     await world.round()
     const attested = messageOf(burn)
@@ -80,7 +80,7 @@ describe('awaitAttestation', () => {
     expect(await awaitAttestation(burn)).toEqual({ nonce: attested.nonce })
   })
 
-  test('hears of a message that is stored while it waits', async () => {
+  test('is notified of a message that is stored while it waits', async () => {
     const burn = await createBurn()
     await world.round()
     const attested = messageOf(burn)
@@ -89,7 +89,7 @@ describe('awaitAttestation', () => {
     expect(await waiting).toEqual({ nonce: attested.nonce })
   })
 
-  test('fails for good with BRIDGE_FAILED when the burn failed on the chain', async () => {
+  test('error: BRIDGE_FAILED when the burn failed on the chain', async () => {
     const burn = await createBurn()
     await world.sign()
     await setBridgeFee(world, 10_000n)
@@ -97,11 +97,11 @@ describe('awaitAttestation', () => {
     await world.mine()
     await world.book()
     await setBridgeFee(world, 0n)
-    const told = { type: 'BRIDGE_FAILED', nonRetryable: true }
-    await expect(awaitAttestation(burn)).rejects.toMatchObject(told)
+    const failure = { type: 'BRIDGE_FAILED', nonRetryable: true }
+    await expect(awaitAttestation(burn)).rejects.toMatchObject(failure)
   })
 
-  test('waits on while the block of the burn is gone', async () => {
+  test('keeps waiting while a reorg has removed the block of the burn', async () => {
     const burn = await createBurn()
     await world.round()
     await world.rpc('anvil_reorg', [1, []])
@@ -111,7 +111,7 @@ describe('awaitAttestation', () => {
     await expect(awaitAttestation(burn, WHILE_MS)).rejects.toMatchObject(waits)
   })
 
-  test('waits on while there is no message, and fails nothing', async () => {
+  test('keeps waiting without a message, and fails nothing', async () => {
     const burn = await createBurn()
     await world.round()
     const waits = { type: 'WAITING', nonRetryable: false }

@@ -18,7 +18,7 @@ import type { IntentStatus } from '../../domain/intent.js'
 const PRICE = 5
 
 let database: TestDatabase
-/** Each with the rights of its process only. */
+/** Each connection has the role of its process. */
 let worker: Db
 let signer: Db
 let api: Db
@@ -38,10 +38,13 @@ afterAll(async () => {
   await database?.drop()
 })
 
-type Row = Record<string, unknown>
+type OperationValues = Record<string, unknown>
 
-/** An intent that was paid for, with an operation in the given state. */
-async function paidIntent(operation?: Row, status: IntentStatus = 'executing'): Promise<string> {
+/** A charged intent with an operation in the given state. */
+async function paidIntent(
+  operation?: OperationValues,
+  status: IntentStatus = 'executing',
+): Promise<string> {
   const requestId = newId('req_')
   const { accountId } = wallet
   await charge(api, { accountId, requestId, cost: PRICE, route: 'POST /intents' })
@@ -67,7 +70,7 @@ const inBlock = {
   ...{ gas_used: '1', gas_cost_usd: '0', success: false },
 }
 
-describe('an intent of which nothing was ever signed', () => {
+describe('finalizeIntent of an intent without a signature', () => {
   test.each([
     ['NETWORK_ERROR', queued],
     ['RPC_ERROR', deferred],
@@ -76,7 +79,7 @@ describe('an intent of which nothing was ever signed', () => {
     ['CANCELLED', undefined],
     ['INSUFFICIENT_FUNDS', undefined],
     ['INVALID_REQUEST', undefined],
-  ])('%s: its credits come back, once however often it is finalized', async (code, operation) => {
+  ])('%s: refunds its credits exactly once', async (code, operation) => {
     const id = await paidIntent(operation)
     expect(await used()).toBe(PRICE)
     expect(await fail(id, code)).toEqual({ status: 'failed' })
@@ -85,18 +88,18 @@ describe('an intent of which nothing was ever signed', () => {
     expect(await refunds()).toEqual([{ delta: 5n }])
   })
 
-  test('a pending one that could not be planned is free too', async () => {
+  test('refunds a pending intent that cannot be planned', async () => {
     const id = await paidIntent(undefined, 'pending')
     await fail(id, 'RPC_ERROR')
     expect(await used()).toBe(0)
   })
 
-  test('what the chain refused is paid for', async () => {
+  test('does not refund a failure on the chain', async () => {
     await fail(await paidIntent(rejected), 'DEPOSIT_FAILED')
     expect([await used(), await refunds()]).toEqual([PRICE, []])
   })
 
-  test('credits go back to where they came from', async () => {
+  test('refunds granted and purchased credits separately', async () => {
     await grantCredits(database.db, wallet.accountId, { credits: 100 })
     await charge(api, {
       ...{ accountId: wallet.accountId, requestId: newId('req_'), cost: 9_997, route: 'test' },
@@ -109,7 +112,7 @@ describe('an intent of which nothing was ever signed', () => {
     expect(await buckets()).toEqual({ granted: 3n, purchased: 100n })
   })
 
-  test('a crash before the refund loses nothing: the repeat gives it back', async () => {
+  test('a retry after a crash before the refund refunds', async () => {
     const id = await paidIntent({ state: 'cancelled', code: 'RPC_ERROR' }, 'failed')
     await database
       .db('intent')
@@ -120,11 +123,11 @@ describe('an intent of which nothing was ever signed', () => {
   })
 })
 
-describe('an intent of which something was signed', () => {
+describe('finalizeIntent of an intent with a signature', () => {
   test.each([
     ['signed', signed],
     ['mined', { state: 'mined', ...inBlock }],
-  ])('goes on, whatever the workflow believes (%s)', async (_state, operation) => {
+  ])('leaves it executing, regardless of the reported failure (%s)', async (_state, operation) => {
     const id = await paidIntent(operation)
     for (const code of ['DEPOSIT_FAILED', 'NETWORK_ERROR']) {
       expect(await fail(id, code)).toEqual({ status: 'executing' })
@@ -136,7 +139,7 @@ describe('an intent of which something was signed', () => {
   test.each([
     ['confirmed', { state: 'confirmed', ...inBlock }],
     ['final', { state: 'final', ...inBlock }],
-  ])('is paid for, whatever the code (%s)', async (_state, operation) => {
+  ])('does not refund it, regardless of the code (%s)', async (_state, operation) => {
     const id = await paidIntent(operation)
     for (const code of ['DEPOSIT_FAILED', 'NETWORK_ERROR']) {
       expect(await fail(id, code)).toEqual({ status: 'failed' })
@@ -147,7 +150,7 @@ describe('an intent of which something was signed', () => {
     expect([await used(), await refunds()]).toEqual([2 * PRICE, []])
   })
 
-  test('is paid for when the signature comes while it is finalized', async () => {
+  test('does not refund it when the signature is stored meanwhile', async () => {
     for (let i = 0; i < 10; i++) {
       const id = await paidIntent(queued)
       const before = await used()
@@ -164,7 +167,7 @@ describe('an intent of which something was signed', () => {
     }
   })
 
-  test('is paid for when it completed', async () => {
+  test('does not refund it when it completed', async () => {
     const id = await paidIntent({ state: 'confirmed', ...inBlock, success: true })
     await database.db('chain').insert({
       ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
@@ -175,7 +178,7 @@ describe('an intent of which something was signed', () => {
   })
 })
 
-describe('an intent whose steps are all done', () => {
+describe('finalizeIntent of an intent whose steps are all done', () => {
   const done = { state: 'confirmed', ...inBlock, success: true }
   const ends = (intentId: string) =>
     database
@@ -183,7 +186,7 @@ describe('an intent whose steps are all done', () => {
       .where({ intent_id: intentId, type: 'completed' })
       .select<object[]>('type')
 
-  test('is completed once, however often that is repeated', async () => {
+  test('completes it exactly once', async () => {
     const id = await paidIntent(done)
     for (let i = 0; i < 2; i++) {
       expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'completed' })
@@ -191,7 +194,7 @@ describe('an intent whose steps are all done', () => {
     expect(await ends(id)).toHaveLength(1)
   })
 
-  test('is completed whatever failure is told of it', async () => {
+  test('completes it, regardless of the reported failure', async () => {
     const id = await paidIntent(done)
     const failure = { code: 'INTERNAL', message: 'test' }
     expect(await finalizeIntent(worker, { intentId: id, failure })).toEqual({ status: 'completed' })
@@ -202,18 +205,18 @@ describe('an intent whose steps are all done', () => {
     ['its step was done by another kind', { ...done, kind: 'withdraw' }],
     ['its block is not confirmed', { ...done, state: 'mined' }],
     ['its call failed', { ...done, success: false }],
-  ])('is not completed while %s', async (_what, operation) => {
+  ])('does not complete it while %s', async (_what, operation) => {
     const id = await paidIntent(operation)
     expect((await finalizeIntent(worker, { intentId: id })).status).not.toBe('completed')
     expect(await ends(id)).toEqual([])
   })
 
-  test('is told as it is when it has failed before', async () => {
+  test('returns failed when it has failed before', async () => {
     const id = await paidIntent(done, 'failed')
     expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'failed' })
   })
 
-  test('is judged by what its rows say once nobody decides about it any more', async () => {
+  test('decides by the rows after concurrent changes', async () => {
     const id = await paidIntent(done)
     const holder = await database.db.transaction()
     await lockIntent(holder, id)
@@ -229,7 +232,7 @@ describe('an intent whose steps are all done', () => {
   })
 })
 
-test('cancelled, finalized and charged at once: no deadlock, and one refund each', async () => {
+test('concurrent cancels, finalizations and charges: no deadlock, and one refund each', async () => {
   const { accountId } = wallet
   const ids = await Promise.all(Array.from({ length: 20 }, () => paidIntent(queued)))
   const cancel = (id: string) => api.transaction((trx) => cancelIntent(trx, accountId, id))

@@ -41,7 +41,7 @@ const intentOf = (id: string) => database.db('intent').where({ id }).first<{ sta
 const operationsOf = (intentId: string) =>
   database.db('operation').where({ intent_id: intentId }).orderBy('sequence').select('state')
 
-describe('a failure that a workflow tells', () => {
+describe('finalizeIntent with a reported failure', () => {
   const failure = { code: 'DEPOSIT_FAILED', message: 'by hand', step: 1 }
   const deferred = {
     ...{ state: 'deferred', code: 'RPC_ERROR', message: 'no answer', retry_after: new Date() },
@@ -54,14 +54,14 @@ describe('a failure that a workflow tells', () => {
       if (operation) await insertTestOperation(database.db, wallet, intentId, operation)
       const before = await operationsOf(intentId)
       for (const code of ['DEPOSIT_FAILED', 'BRIDGE_TIMEOUT', 'RPC_ERROR', 'CANCELLED']) {
-        const told = { intentId, failure: { ...failure, code } }
-        expect(await run(activities.finalizeIntent, told)).toEqual({ status: 'executing' })
+        const input = { intentId, failure: { ...failure, code } }
+        expect(await run(activities.finalizeIntent, input)).toEqual({ status: 'executing' })
       }
       expect(await operationsOf(intentId)).toEqual(before)
     },
   )
 
-  test('and a row bears ends the intent as the row says', async () => {
+  test('fails the intent with the failure of its row', async () => {
     const intentId = await insertTestIntent(database.db, wallet, 'executing')
     const rejected = { state: 'rejected', code: 'SWAP_FAILED', message: 'the pool moved' }
     await insertTestOperation(database.db, wallet, intentId, rejected)
@@ -73,7 +73,7 @@ describe('a failure that a workflow tells', () => {
     })
   })
 
-  test('and its caller asked for ends it, another one does not', async () => {
+  test('fails the intent with a simulated failure, and with no other one', async () => {
     const metadata = JSON.stringify({ simulate: 'NETWORK_ERROR' })
     const intentId = await insertTestIntent(database.db, wallet, 'executing', { metadata })
     expect(await run(activities.finalizeIntent, { intentId, failure })).toEqual({
@@ -85,7 +85,7 @@ describe('a failure that a workflow tells', () => {
     })
   })
 
-  test('of the planning counts when the server gave up waiting, not when somebody says so', async () => {
+  test('accepts a planning timeout of the server, and no forged one', async () => {
     const intentId = await insertTestIntent(database.db, wallet, 'pending')
     const silent = { code: 'RPC_ERROR', message: 'no answer' }
     expect(await run(activities.finalizeIntent, { intentId, failure: silent })).toEqual({
@@ -98,7 +98,7 @@ describe('a failure that a workflow tells', () => {
   })
 })
 
-describe('a success that a workflow believes', () => {
+describe('a success that an operator forged', () => {
   const second = (step: Partial<DepositStep>): StepInput<Step> => ({
     ...{ intentId: '', accountId: wallet.accountId, walletId: wallet.id, deadlineMs: Infinity },
     step: { type: 'deposit', sequence: 2, amount: '1', ...step } as DepositStep,
@@ -116,7 +116,7 @@ describe('a success that a workflow believes', () => {
   const notDone = { type: 'NOT_DONE', nonRetryable: true }
   const mint = { sequence: 1, kind: 'mint' } as const
 
-  test('of a step that has no row, or one that nobody signs, stops the next one', async () => {
+  test('of a step without a row, or with an unsigned one, stops the next step', async () => {
     for (const fedBy of [undefined, mint]) {
       expect(await spend(undefined, fedBy)).toMatchObject(notDone)
       const burned = { kind: 'bridge', state: 'confirmed', ...inBlock }
@@ -127,7 +127,7 @@ describe('a success that a workflow believes', () => {
     }
   })
 
-  test('of a step that is under way lets the next one wait', async () => {
+  test('of a running step makes the next one wait', async () => {
     for (const state of ['queued', 'signed']) {
       expect(await spend({ kind: 'mint', state }, mint)).toMatchObject({ type: 'WAITING' })
     }
@@ -135,7 +135,7 @@ describe('a success that a workflow believes', () => {
     expect(await spend({ kind: 'mint', state: 'confirmed', ...inBlock })).toBe('1000000')
   })
 
-  test('of a burn or of its attestation sends the workflow back to them', async () => {
+  test('of a burn or an attestation fails the mint with NOT_DONE', async () => {
     const step = { type: 'bridge', sequence: 1, amount: '1', from: 'a', to: 'b' } as BridgeStep
     const intentId = await insertTestIntent(database.db, wallet, 'executing')
     const input = { ...second({}), intentId, step }
@@ -144,7 +144,7 @@ describe('a success that a workflow believes', () => {
     expect(await operationsOf(intentId)).toEqual([])
   })
 
-  test('of the planning orders nothing that is not in the stored plan', async () => {
+  test('of the planning submits no operation outside the stored plan', async () => {
     const step = { type: 'deposit', sequence: 1, amount: '9', chain: 'a' } as DepositStep
     const intentId = await insertTestIntent(database.db, wallet, 'pending')
     const forged = { ...second({}), intentId, step }

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterAll(() => database?.drop())
 
-/** What holds up an operation of the given values. */
+/** The wait reason of an operation with the given values. */
 async function holdOf(values: Record<string, unknown>): Promise<Hold | undefined> {
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
   const id = await insertTestOperation(database.db, wallet, intentId, values)
@@ -36,25 +36,23 @@ const deferred = {
   ...{ waits_for: 'LANE_GAS', retry_after: new Date() },
 }
 
-describe('what holds an operation up', () => {
-  test('is what the signer was turned away for, since the first time', async () => {
+describe('findHold', () => {
+  test('returns the reason of the deferral, since the first one', async () => {
     const since = ago(60_000)
     expect(await holdOf({ ...deferred, waits_since: since })).toEqual({
       ...{ code: 'LANE_GAS', message: 'Every lane is out of gas.', since: since.toISOString() },
     })
   })
 
-  test('is an operator before anything else: who, why and since when', async () => {
+  test('returns a freeze before any other reason: operator, reason and time', async () => {
     const target = { scope: 'wallet', subject: wallet.id } as const
     await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
     const hold = await holdOf(deferred)
     expect(hold).toMatchObject({ code: 'FROZEN' })
-    expect(hold?.message).toMatch(
-      /^The wallet is frozen since \S+Z by alice: a key may have leaked$/,
-    )
+    expect(hold?.message).toMatch(/^alice froze the wallet at \S+Z: a key may have leaked$/)
   })
 
-  test('is the signer while nothing else is known', async () => {
+  test('returns SIGNER without another reason', async () => {
     expect(await holdOf({ state: 'queued' })).toMatchObject({ code: 'SIGNER' })
   })
 })

@@ -46,9 +46,9 @@ const inBlock = {
 }
 const deposited = { state: 'confirmed', ...inBlock }
 
-/** What a deposit returns whose operation is done, and what its intent reads then. */
+/** The result of a deposit whose operation is done, and the status of its intent. */
 async function deposit(
-  told: Partial<StepInput<DepositStep>>,
+  changes: Partial<StepInput<DepositStep>>,
   values: Record<string, unknown> = {},
   status: 'executing' | 'failed' = 'executing',
 ) {
@@ -59,7 +59,7 @@ async function deposit(
   const step = { type: 'deposit', sequence: 1, amount: '1', chain: 'arbitrum-sepolia' }
   const input = {
     ...{ intentId, accountId: wallet.accountId, walletId: wallet.id, deadlineMs: Infinity },
-    ...{ step: step as DepositStep, ...told },
+    ...{ step: step as DepositStep, ...changes },
   }
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const result = await environment.run(activities.deposit, input)
@@ -70,19 +70,19 @@ async function deposit(
   return { result, status: intent.status, ends: ends.length }
 }
 
-test('the last step completes its intent, once however often it is tried', async () => {
+test('the last step completes its intent exactly once', async () => {
   const { result, ...intent } = await deposit({ isLast: true })
   expect(result).toMatchObject({ txHash: '0x01', units: '7', isCompleted: true })
   expect(intent).toEqual({ status: 'completed', ends: 1 })
 })
 
-test('another step completes nothing', async () => {
+test('another step does not complete the intent', async () => {
   const { result, ...intent } = await deposit({})
   expect(result).not.toHaveProperty('isCompleted')
   expect(intent).toEqual({ status: 'executing', ends: 0 })
 })
 
-test('a step that is taken for the last one completes nothing that its rows do not bear', async () => {
+test('a step marked as the last one does not complete an intent with open steps', async () => {
   const plan = testPlan('1')
   const steps = [1, 2].map((sequence) => ({ ...plan.steps[0], sequence }))
   const open = await deposit({ isLast: true }, { plan: JSON.stringify({ ...plan, steps }) })

@@ -45,7 +45,7 @@ afterAll(() => world?.stop())
 
 const inputOf = (intent: PlannedIntent) => world.stepInput<BridgeStep>(intent)
 
-/** An intent whose money is burned, and the block on top, with which it can be attested. */
+/** An intent with a burn, and another block on top, so that the burn can be attested. */
 async function burn(request = bridgeRequest): Promise<PlannedIntent> {
   const intent = await world.intend(wallet, request)
   await world.perform(intent, 1, 'bridge')
@@ -54,14 +54,14 @@ async function burn(request = bridgeRequest): Promise<PlannedIntent> {
   return intent
 }
 
-/** As if the burn had been seen so long ago. */
+/** Sets the age of the burn. */
 async function age(intent: PlannedIntent, ms: number): Promise<void> {
   const burnedAt = new Date(Date.now() - ms)
   const id = world.idOf(intent, 1, 'bridge')
   await world.db('burn').where({ operation_id: id }).update({ burned_at: burnedAt })
 }
 
-/** One attempt to wait for the attestation, which ends with its worker once something holds. */
+/** One attempt to wait for the attestation. Its worker stops when the condition holds. */
 async function attemptUntil(intent: PlannedIntent, holds: () => Promise<boolean>, change = {}) {
   const stopping = new AbortController()
   const activities = createActivities({ ...world.tools, stopping: stopping.signal })
@@ -74,7 +74,7 @@ async function attemptUntil(intent: PlannedIntent, holds: () => Promise<boolean>
   return attempt
 }
 
-/** Calls the activity until the message is there, as the workflow does. */
+/** Calls the activity until the message is stored, as the workflow does. */
 async function attested(intent: PlannedIntent, change = {}): Promise<{ nonce: string }> {
   for (;;) {
     const input = { ...inputOf(intent), ...change }
@@ -84,21 +84,21 @@ async function attested(intent: PlannedIntent, change = {}): Promise<{ nonce: st
   }
 }
 
-/** Bounded by the time limit of the test that waits. */
+/** Bounded by the timeout of the test. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Whether the service has been asked so often since now. */
+/** Whether the service has received this number of requests since the call. */
 function asked(times: number): () => Promise<boolean> {
   const before = world.front.asked.length
   return () => Promise.resolve(world.front.asked.length - before >= times)
 }
 const waiting = { type: 'WAITING', nonRetryable: false }
-/** What is late waits in its workflow at once. */
+/** A late burn waits in its workflow at once. */
 const late = { settled: false, waitsFor: { code: 'ATTESTATION' } }
 
-/** Runs an activity while the chains go on. */
+/** Runs an activity while the chains mine blocks. */
 async function whileMining<T>(site: ChainSite, running: Promise<T>): Promise<T> {
   const over = running.then(
     () => true,
@@ -110,14 +110,14 @@ async function whileMining<T>(site: ChainSite, running: Promise<T>): Promise<T> 
 }
 
 describe('awaitAttestation', () => {
-  test('tells nothing while it takes no longer than usual, and says what it waits for', async () => {
+  test('sets no delay within the usual time, and returns its wait reason', async () => {
     await world.setFaults({ stuck: true })
     const intent = await burn()
     expect(await attemptUntil(intent, asked(2))).toMatchObject(waiting)
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
   })
 
-  test('tells once that the money is late and where it is, and takes it back', async () => {
+  test('sets the delay with the location of the money once, and clears it later', async () => {
     await world.setFaults({ stuck: true })
     const intent = await burn()
     await age(intent, 60_000)
@@ -151,7 +151,7 @@ describe('awaitAttestation', () => {
     ['of another amount', 148 + 68],
     ['for another wallet', 148 + 36 + 20],
     ['to another chain', 8 + 3],
-  ])('does not take a message %s', async (_title, at) => {
+  ])('rejects a message %s', async (_title, at) => {
     world.front.set((messages) =>
       messages.map((one) => {
         const place = 2 + 2 * at
@@ -166,20 +166,22 @@ describe('awaitAttestation', () => {
   })
 })
 
-describe('a burn that is given up', () => {
-  test('has failed with BRIDGE_TIMEOUT once, comes out all the same, and nothing is lent', async () => {
+describe('an intent with a burn that is too late', () => {
+  test('fails with BRIDGE_TIMEOUT once, mints nevertheless, and lends nothing', async () => {
     await world.setFaults({ stuck: true })
     const intent = await burn(lendRequest)
     await age(intent, giveUpMs + 1_000)
     const tooLate = { ...late, waitsFor: { failure: 'BRIDGE_TIMEOUT' } }
     const attempt = () => world.run(world.activities.awaitAttestation, inputOf(intent))
     expect(await attempt()).toMatchObject(tooLate)
-    const told = await world.intent(intent)
-    expect(told).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT', step: 1 } })
-    expect(told?.error).toMatchObject({ funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }] })
-    expect(told?.error?.recovery).toBeUndefined()
+    const failed = await world.intent(intent)
+    expect(failed).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT', step: 1 } })
+    expect(failed?.error).toMatchObject({
+      funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
+    })
+    expect(failed?.error?.recovery).toBeUndefined()
     expect(await attempt()).toMatchObject(tooLate)
-    expect((await world.intent(intent))?.error).toEqual(told?.error)
+    expect((await world.intent(intent))?.error).toEqual(failed?.error)
     expect(await world.reservation(intent, 2)).toMatchObject({ released_at: expect.any(Date) })
 
     await world.setFaults({ stuck: false })
@@ -194,7 +196,7 @@ describe('a burn that is given up', () => {
       delay: null,
       error: {
         code: 'BRIDGE_TIMEOUT',
-        // No longer that it waits to be attested.
+        // The wait for the attestation has ended.
         message: expect.stringContaining(`0.9999 USDC came out of the bridge on ${destination}`),
         funds: [{ chain: destination, asset: 'USDC', amount: '0.9999' }],
         recovery: { txHash, chain: destination, asset: 'USDC', amount: '0.9999' },
@@ -210,7 +212,7 @@ describe('a burn that is given up', () => {
     expect(again.plan.steps).toHaveLength(1)
   })
 
-  test('because its caller asked for it goes on in the same way', async () => {
+  test('by a simulated failure mints in the same way', async () => {
     const intent = await burn()
     const { nonce } = await attested(intent, { simulate: 'BRIDGE_TIMEOUT' })
     expect(await world.intent(intent)).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT' } })
@@ -220,7 +222,7 @@ describe('a burn that is given up', () => {
 })
 
 describe('mint', () => {
-  test('waits while its message has expired, until it is attested anew under the same nonce', async () => {
+  test('waits while its message has expired, until a new attestation with the same nonce', async () => {
     await world.setFaults({ expire: true })
     const intent = await burned(world, wallet)
     const before = await world.burn(intent)
@@ -239,7 +241,7 @@ describe('mint', () => {
   })
 
   test('follows a burn that a reorg has moved to another transaction', async () => {
-    // Delegates the wallet, so that anybody can carry its operations.
+    // Delegates the wallet, so that any account can include its operations.
     const first = await burned(world, wallet)
     await world.perform(first, 1, 'mint')
     await from.give(wallet.address, dollar)

@@ -22,7 +22,7 @@ const chainId = 421_614
 
 let database: TestDatabase
 let proxy: TcpProxy
-/** As the worker's process has it, through what may be cut. */
+/** A connection with the worker's role, through a proxy that can cut it. */
 let db: Db
 let wallet: TestWallet
 let intentId: string
@@ -54,8 +54,7 @@ const inputOf = (deadlineMs = Date.now() + HOUR_MS) => ({
 })
 
 /**
- * One attempt of an activity, in a worker that stops. `whileWaiting`: what happens as it waits for the lanes
- * instead.
+ * One attempt of an activity, in a worker that stops. `whileWaiting` runs during its wait for the relayer, if given.
  */
 function attempt<Name extends keyof Activities>(
   name: Name,
@@ -89,8 +88,8 @@ const inBlock = {
   ...{ gas_used: 1, gas_cost_usd: 0, units: '1000000' },
 }
 
-describe('an activity whose database is cut off', () => {
-  test('in the middle is tried again, and finds what it had begun', async () => {
+describe('an activity that loses its database', () => {
+  test('in the middle is retried, and finds its operation', async () => {
     const cut = () => proxy.set('closed')
     const failure = await failureOf(attempt('deposit', inputOf(), cut))
     proxy.set('open')
@@ -103,7 +102,7 @@ describe('an activity whose database is cut off', () => {
     expect(await operations()).toHaveLength(1)
   })
 
-  test('from the start is tried again, whichever it is, and says nothing of the database', async () => {
+  test('from the start is retried, without details of the database in its failure', async () => {
     const bridge = { ...step, type: 'bridge', from: 'base-sepolia', to: 'arbitrum-sepolia' }
     const crossing = { ...inputOf(), step: { ...bridge, protocol: 'cctp', speed: 'fast' } }
     const inputs: [keyof Activities, object][] = [
@@ -138,8 +137,8 @@ describe('an activity whose database is cut off', () => {
   })
 })
 
-describe('a step whose time is over', () => {
-  test('is given up while nothing of it is signed', async () => {
+describe('a step after its deadline', () => {
+  test('expires while it is unsigned', async () => {
     const failure = await failureOf(attempt('deposit', inputOf(Date.now() - 1)))
     expect(failure).toMatchObject({ type: 'NETWORK_ERROR', nonRetryable: true })
     expect(await operations()).toMatchObject([{ state: 'cancelled' }])
@@ -158,7 +157,7 @@ describe('a step whose time is over', () => {
     },
   )
 
-  test('is not given up a moment too early, though it was put off', async () => {
+  test('does not expire before its deadline, although it is deferred', async () => {
     const id = operationId(intentId, 1, 'deposit')
     const later = { code: 'RPC_ERROR', retry_after: new Date(Date.now() + HOUR_MS) }
     await insertTestOperation(database.db, wallet, intentId, { id, state: 'deferred', ...later })
@@ -169,7 +168,7 @@ describe('a step whose time is over', () => {
 })
 
 describe('a step', () => {
-  test('error: CANCELLED when its intent is over, and nothing is ordered', async () => {
+  test('error: CANCELLED when its intent has finished, and no operation is stored', async () => {
     const error = { code: 'CANCELLED', message: 'test' }
     intentId = await insertTestIntent(database.db, wallet, 'failed', { error })
     const failure = await failureOf(attempt('deposit', inputOf()))
@@ -177,7 +176,7 @@ describe('a step', () => {
     expect(await operations()).toEqual([])
   })
 
-  test('that another one feeds waits for what that has brought, and spends exactly this', async () => {
+  test('with a source step waits for its output, and spends exactly that', async () => {
     const fedBy = { sequence: 1, kind: 'swap' as const }
     const input = { ...inputOf(), step: { ...step, sequence: 2 }, fedBy }
     const { plan } = await database

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { SLOT_MS, waitInSlot } from '../../activities/slot.js'
 
-/** Instead of a thousand. */
+/** In place of 1,000. */
 const SLOTS = 20
 const stopping = new AbortController().signal
 let open: { ended: Promise<void>; hasEnded: boolean }[] = []
@@ -19,7 +19,7 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-/** Waits of activities that nothing ends but their slot's time. */
+/** Waits that only the slot's time ends. */
 async function wait(count: number) {
   const made = Array.from({ length: count }, () => {
     const one = { hasEnded: false, ended: Promise.resolve() }
@@ -41,7 +41,7 @@ async function wait(count: number) {
   return () => made.filter(({ hasEnded }) => hasEnded).length
 }
 
-test('waits that hold less than half of the slots keep them for a minute', async () => {
+test('waits in less than half of the slots last for a minute', async () => {
   const ended = await wait(SLOTS / 2)
   await vi.advanceTimersByTimeAsync(SLOT_MS - 1)
   expect(ended()).toBe(0)
@@ -49,7 +49,7 @@ test('waits that hold less than half of the slots keep them for a minute', async
   expect(ended()).toBe(SLOTS / 2)
 })
 
-test('what waits beyond half of the slots gives them back after seconds, so that other steps find one', async () => {
+test('waits beyond half of the slots release them after seconds', async () => {
   const early = await wait(SLOTS / 2)
   const late = await wait(10)
   await vi.advanceTimersByTimeAsync(SLOT_MS / 6)

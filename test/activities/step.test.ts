@@ -27,13 +27,13 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-type Given = { wallet?: TestWallet; deadlineMs?: number; shown?: Hold['code'] }
+type DepositValues = { wallet?: TestWallet; deadlineMs?: number; shown?: Hold['code'] }
 
-/** How a deposit fails whose operation is in the given state. */
+/** The failure of a deposit whose operation has the given values. */
 async function failureOf(
   values: Record<string, unknown>,
   ageMs: number,
-  { wallet: given, deadlineMs = Infinity, shown }: Given = {},
+  { wallet: given, deadlineMs = Infinity, shown }: DepositValues = {},
 ) {
   const { db } = database
   const wallet = given ?? (await insertTestWallet(db))
@@ -42,7 +42,7 @@ async function failureOf(
   const created_at = new Date(Date.now() - ageMs)
   await insertTestOperation(db, wallet, intentId, { id, created_at, ...values })
   const outcomes = outcomesByHand()
-  // Nothing waits longer than it must: the worker is stopping.
+  // The worker is stopping, so that no wait takes its full time.
   const tools = { db, outcomes, stopping: AbortSignal.abort() } as unknown as Tools
   const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
@@ -60,7 +60,7 @@ const deferred = (retryAfterMs: number) => ({
   retry_after: new Date(Date.now() + retryAfterMs),
 })
 
-describe('a step that an operator has stopped', () => {
+describe('a step stopped by a pause or freeze', () => {
   const order = { by: 'alice', why: 'a key may have leaked' }
   const frozen = async () => {
     const wallet = await insertTestWallet(database.db)
@@ -69,7 +69,7 @@ describe('a step that an operator has stopped', () => {
     return { wallet, target }
   }
 
-  test('is not given up while it is stopped, nor for the time that it was', async () => {
+  test('does not expire during the stop, and its deadline moves by the stopped time', async () => {
     const { wallet, target } = await frozen()
     const yesterday = Date.now() - HOUR_MS
     const late = { wallet, deadlineMs: yesterday }
@@ -88,7 +88,7 @@ describe('a step that an operator has stopped', () => {
     })
   })
 
-  test('nor is one that waits for room under a daily limit', async () => {
+  test('does not expire while it waits for a daily limit', async () => {
     const waits = {
       ...deferred(10 * SECOND_MS),
       code: 'DAILY_LIMIT',
@@ -102,7 +102,7 @@ describe('a step that an operator has stopped', () => {
 })
 
 describe('runStep', () => {
-  test('a deferred operation is tried again when it says, at first', async () => {
+  test('retries a young deferred operation at its retry time', async () => {
     const failure = await failureOf(deferred(10 * SECOND_MS), 0)
     expect(failure).toMatchObject({ type: 'WAITING', nonRetryable: false })
     expect(failure.message).toBe('RPC_ERROR: no answer')
@@ -110,7 +110,7 @@ describe('runStep', () => {
     expect(failure.nextRetryDelay).toBeLessThanOrEqual(10 * SECOND_MS)
   })
 
-  test('the longer an operation is deferred the more rarely it is tried, at least each minute', async () => {
+  test('retries a deferred operation less often with age, at least every minute', async () => {
     const after = async (ageMs: number) =>
       Number(
         (await failureOf(deferred(SECOND_MS), ageMs, { shown: 'CHAIN_SILENT' })).nextRetryDelay,
@@ -119,29 +119,29 @@ describe('runStep', () => {
     expect(await after(6 * HOUR_MS)).toBe(60 * SECOND_MS)
   })
 
-  test('an operation that waits for its signature or its block fails retryably, at most a minute', async () => {
+  test('fails retryably within a minute while the operation waits for its signature or block', async () => {
     const queued = await failureOf({ state: 'queued' }, 0)
     expect(queued).toMatchObject({ type: 'WAITING', nonRetryable: false })
     expect(queued.message).toBe('Waits for the signer.')
     const signed = await failureOf({ state: 'signed' }, 6 * HOUR_MS)
     expect(signed).toMatchObject({ nonRetryable: false, nextRetryDelay: 60 * SECOND_MS })
-    expect(signed.message).toBe('Signed and sent, waits to be mined.')
+    expect(signed.message).toBe('Signed and sent. Waits for its inclusion in a block.')
   })
 
   test.each([
     ['of which no transaction can be sent', { state: 'signed', message: 'why' }],
     ['whose log is looked up', { state: 'queued', spent_since: 1, message: 'why' }],
-  ])('an operation %s says why it waits', async (_what, values) => {
+  ])('returns the wait reason of an operation %s', async (_what, values) => {
     expect(await failureOf(values, 0)).toMatchObject({ message: 'why', nonRetryable: false })
   })
 
-  test('an operation that is signed and cannot be mined says why', async () => {
+  test('returns why a signed operation cannot be mined', async () => {
     const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
     const stuck = await failureOf({ state: 'signed', message }, HOUR_MS)
     expect(stuck).toMatchObject({ type: 'WAITING', nonRetryable: false, message })
   })
 
-  test('error: the code of an operation that was refused for good ends the step', async () => {
+  test('error: the code of a rejected operation ends the step', async () => {
     const refusal = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
     const failure = await failureOf(refusal, 0)
     expect(failure).toMatchObject({ type: 'DEPOSIT_FAILED', nonRetryable: true })
@@ -151,7 +151,7 @@ describe('runStep', () => {
 describe('waitInSlot', () => {
   const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
-  test('a wait ends when the worker stops', async () => {
+  test('ends the wait when the worker stops', async () => {
     const stopping = new AbortController()
     const wait = (signal: AbortSignal) => {
       setTimeout(() => stopping.abort())
@@ -161,7 +161,7 @@ describe('waitInSlot', () => {
     expect(listeners(stopping.signal)).toBe(0)
   })
 
-  test('a wait that is over leaves nothing behind at the signal by which the worker stops', async () => {
+  test('leaves no listener at the stop signal after the wait', async () => {
     const stopping = new AbortController().signal
     const during = () => Promise.resolve(listeners(stopping))
     expect(await new MockActivityEnvironment().run(() => waitInSlot({ stopping }, during))).toBe(1)

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const shared = { chain, asset: 'USDC', protocol: 'aave-v3', market: '0x01' }
 const swap = { type: 'swap', chain, asset: 'TUSD', toAsset: 'USDC', protocol: 'uniswap-v3' }
-/** Two markets are emptied; of the first one another dollar comes out, which is swapped. */
+/** Two markets are emptied. The first one returns another stablecoin, which is swapped. */
 const steps = [
   { type: 'withdraw', sequence: 1, ...shared, asset: 'TUSD', amount: '1' },
   { ...swap, sequence: 2, amount: '1', arrives: '1', minimum: '0.99' },
@@ -66,8 +66,8 @@ async function operate(intentId: string, sequence: number, kind: OperationKind, 
 const errorOf = async (id: string) =>
   (await database.db('intent').where({ id }).first<{ error: IntentError }>('error')).error
 
-describe('finalizeIntent: an earlier step that flips', () => {
-  test('and has failed ends the intent with its failure, and with what later steps brought', async () => {
+describe('finalizeIntent: an earlier step that a reorg changed', () => {
+  test('to failed ends the intent with its failure, and with the output of later steps', async () => {
     const id = await create()
     await operate(id, 1, 'withdraw', failed)
     await operate(id, 3, 'withdraw', { ...success, units: '2000000' })
@@ -81,7 +81,7 @@ describe('finalizeIntent: an earlier step that flips', () => {
     })
   })
 
-  test('and is open again lets the workflow go on, whatever it believes', async () => {
+  test('to open leaves the intent executing, regardless of the reported failure', async () => {
     const id = await create()
     await operate(id, 1, 'withdraw', vanished)
     await operate(id, 2, 'swap', failed)
@@ -90,7 +90,7 @@ describe('finalizeIntent: an earlier step that flips', () => {
     expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'executing' })
   })
 
-  test('that failed and has succeeded lets the workflow go on with the next one', async () => {
+  test('from failed to done leaves the intent executing', async () => {
     const id = await create()
     await operate(id, 1, 'withdraw', success)
     const failure = { code: 'WITHDRAW_FAILED', message: 'x', step: 1 }
@@ -98,7 +98,7 @@ describe('finalizeIntent: an earlier step that flips', () => {
   })
 })
 
-describe('a step that builds on one that has failed after all', () => {
+describe('a step after one that a reorg changed to failed', () => {
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const outcomes = outcomesByHand()
   const toolsOf = () =>
@@ -109,7 +109,7 @@ describe('a step that builds on one that has failed after all', () => {
       (error: unknown) => error as ApplicationFailure,
     )
 
-  test('ends at once when nothing of it is ordered: what it was to spend will never come', async () => {
+  test('ends at once without an operation, because its input is missing', async () => {
     const id = await create()
     await operate(id, 1, 'withdraw', failed)
     const fedBy = { sequence: 1, kind: 'withdraw' as const }
@@ -122,20 +122,23 @@ describe('a step that builds on one that has failed after all', () => {
     ['failed', failed, true],
     ['open again', vanished, undefined],
     ['done', success, undefined],
-  ])('that is %s: what is queued is given up only when it is in vain', async (_what, row, over) => {
-    const id = await create()
-    await operate(id, 1, 'withdraw', row)
-    await operate(id, 3, 'withdraw', { state: 'queued' })
-    const order = {
-      ...{ intentId: id, sequence: 3, kind: 'withdraw' as const, chainId: 421_614 },
-      ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '2000000' } },
-    }
-    const failure = await failureOf(() => runStep(toolsOf(), { order, deadlineMs: Infinity }))
-    expect(failure?.nonRetryable ?? undefined).toBe(over ?? false)
-    const state = await database
-      .db('operation')
-      .where({ intent_id: id, sequence: 3 })
-      .first<{ state: string }>('state')
-    expect(state).toEqual({ state: over ? 'cancelled' : 'queued' })
-  })
+  ])(
+    'that is %s: a queued operation expires only when the intent cannot complete',
+    async (_what, row, over) => {
+      const id = await create()
+      await operate(id, 1, 'withdraw', row)
+      await operate(id, 3, 'withdraw', { state: 'queued' })
+      const order = {
+        ...{ intentId: id, sequence: 3, kind: 'withdraw' as const, chainId: 421_614 },
+        ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '2000000' } },
+      }
+      const failure = await failureOf(() => runStep(toolsOf(), { order, deadlineMs: Infinity }))
+      expect(failure?.nonRetryable ?? undefined).toBe(over ?? false)
+      const state = await database
+        .db('operation')
+        .where({ intent_id: id, sequence: 3 })
+        .first<{ state: string }>('state')
+      expect(state).toEqual({ state: over ? 'cancelled' : 'queued' })
+    },
+  )
 })

@@ -20,7 +20,7 @@ import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Outcomes } from '../../lanes/watching.js'
 
 const HOUR_MS = 3_600_000
-/** In place of a minute. */
+/** In place of 60,000 ms. */
 const SLOT_MS = 20
 
 let database: TestDatabase
@@ -52,12 +52,12 @@ const set = (id: string, values: object) => database.db('operation').where({ id 
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 const awaited = (id: string) => database.db('awaited').where({ operation_id: id })
 
-type Call = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'LANE_GAS' }
+type DepositCall = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'LANE_GAS' }
 
-/** Calls a deposit. Its time is over soon after it waits; `meanwhile` happens first. */
+/** Calls a deposit whose slot time ends soon after it waits. `meanwhile` runs first. */
 async function deposit(
   intentId: string,
-  { deadlineMs = Infinity, meanwhile = () => Promise.resolve(), shown }: Call = {},
+  { deadlineMs = Infinity, meanwhile = () => Promise.resolve(), shown }: DepositCall = {},
 ) {
   const nextChange: Outcomes['nextChange'] = async (_id, signal) => {
     await meanwhile()
@@ -76,7 +76,7 @@ async function deposit(
 }
 
 describe('a step that takes longer than its slot', () => {
-  test('returns unsettled with what it waits for, and is marked as awaited', async () => {
+  test('returns unsettled with its wait reason, and is marked as awaited', async () => {
     const { id, intentId } = await insert()
     const result = await deposit(intentId, { deadlineMs: Date.now() + 2 * HOUR_MS })
     expect(result).toMatchObject({ settled: false, waitsFor: { code: 'SIGNER' } })
@@ -86,7 +86,7 @@ describe('a step that takes longer than its slot', () => {
     expect(await awaited(id)).toMatchObject([{ workflow_id: intentId, what: 'outcome' }])
   })
 
-  test('comes back for its deadline only while it is unsent, and hourly after it', async () => {
+  test('returns at its deadline only while it is unsent, and hourly after it', async () => {
     const signed = await insert({ state: 'signed', tx_id: null })
     const late = { deadlineMs: Date.now() - HOUR_MS }
     expect(await deposit(signed.intentId, late)).toMatchObject({ againMs: HOUR_MS })
@@ -94,7 +94,7 @@ describe('a step that takes longer than its slot', () => {
     expect(await deposit(mined.intentId, late)).not.toHaveProperty('againMs')
   })
 
-  test('that is settled before it is marked returns its outcome', async () => {
+  test('and settles before it is marked returns its outcome', async () => {
     const { id, intentId } = await insert()
     const meanwhile = async () => {
       await set(id, confirmed)
@@ -103,12 +103,12 @@ describe('a step that takes longer than its slot', () => {
     expect(await awaited(id)).toEqual([])
   })
 
-  test('and that the signer has put off before is retried by Temporal', async () => {
+  test('and was deferred before is retried by Temporal', async () => {
     const { intentId } = await insert({ code: 'RPC_ERROR', message: 'no answer' })
     await expect(deposit(intentId)).rejects.toMatchObject({ type: 'WAITING', nonRetryable: false })
   })
 
-  test('and was put off returns when its reason is another one than is shown', async () => {
+  test('and is deferred returns when its wait reason differs from the shown one', async () => {
     const values = { state: 'deferred', code: 'RPC_ERROR', message: 'dry', waits_for: 'LANE_GAS' }
     const created_at = new Date(Date.now() - HOUR_MS)
     const later = { retry_after: new Date(Date.now() + 1_000), created_at }
@@ -119,12 +119,12 @@ describe('a step that takes longer than its slot', () => {
     await expect(again).rejects.toMatchObject({ type: 'WAITING', message: 'RPC_ERROR: dry' })
   })
 
-  test('says who has stopped it and why', async () => {
+  test('returns the operator and the reason of a freeze', async () => {
     const { intentId } = await insert()
     const target = { scope: 'wallet', subject: wallet.id } as const
     await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
-    const told = /^The wallet is frozen since \d{4}-\S+Z by alice: a key may have leaked$/
-    const waitsFor = { code: 'FROZEN', message: expect.stringMatching(told) }
+    const frozen = /^alice froze the wallet at \d{4}-\S+Z: a key may have leaked$/
+    const waitsFor = { code: 'FROZEN', message: expect.stringMatching(frozen) }
     expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor })
   })
 })
@@ -143,7 +143,7 @@ describe('markAwaited', () => {
     expect(await awaited(id)).toHaveLength(isMarked ? 1 : 0)
   })
 
-  test('waits for a commit that is just settling the operation, and then marks nothing', async () => {
+  test('waits for a concurrent commit that settles the operation, and marks nothing then', async () => {
     const { id } = await insert()
     const settling = await database.db.transaction()
     await settling('operation').where({ id }).update(confirmed)
@@ -152,7 +152,7 @@ describe('markAwaited', () => {
     expect(await marking).toBe(false)
   })
 
-  test('of a burn while it is not attested', async () => {
+  test('marks a burn until it is attested', async () => {
     const { id } = await insert(confirmed, 'bridge')
     await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
     expect(await markAwaited(db, id, 'attestation')).toBe(true)
@@ -173,7 +173,7 @@ describe('claimSettled', () => {
     return id
   }
 
-  test('finds what is awaited and settled, nothing else, once in five seconds', async () => {
+  test('returns awaited settled operations only, once in five seconds', async () => {
     const id = await settled()
     const open = await insert()
     await markAwaited(db, open.id, 'outcome')
@@ -185,7 +185,7 @@ describe('claimSettled', () => {
     expect(ids(await claimSettled(db, null, 100))).toContain(id)
   })
 
-  test('waits longer each time', async () => {
+  test('doubles its lease each time', async () => {
     const id = await settled()
     const pauses: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -197,13 +197,13 @@ describe('claimSettled', () => {
     expect(pauses).toEqual([5, 10, 20, 40])
   })
 
-  test('takes no more than asked for, and none that another worker has just claimed', async () => {
+  test('returns at most the limit, and none that another worker has claimed', async () => {
     const all = await Promise.all([1, 2, 3].map(settled))
     const [first, second] = await Promise.all([claimSettled(db, all, 2), claimSettled(db, all, 2)])
     expect([...ids(first ?? []), ...ids(second ?? [])].sort()).toEqual([...all].sort())
   })
 
-  test('a mark that was made again since it was claimed stays', async () => {
+  test('keeps a mark that was renewed since its claim', async () => {
     const id = await settled()
     const claimed = await claimSettled(db, [id], 10)
     await set(id, { state: 'queued', success: null, ...outOfBlock })

@@ -30,14 +30,14 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** Of the worker's pool, more than an account's share. */
+/** More connections of the worker's pool than the share of an account. */
 const SESSIONS = 10
 const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x01', log_index: 0, units: '7' }
 
-type Order = StepRun['order']
+type OperationRequest = StepRun['order']
 
-/** The deposit of a new intent. */
-async function insertOrder(wallet: TestWallet): Promise<Order> {
+/** A deposit of a new intent. */
+async function insertOrder(wallet: TestWallet): Promise<OperationRequest> {
   const intentId = await insertTestIntent(database.db, wallet, 'planning')
   return {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
@@ -45,7 +45,7 @@ async function insertOrder(wallet: TestWallet): Promise<Order> {
   }
 }
 
-/** A worker's tools, and what becomes of operations elsewhere. */
+/** The tools of a worker, and functions that settle operations elsewhere. */
 function createTools() {
   const stop = new AbortController()
   let announce: OnChange = () => undefined
@@ -65,14 +65,19 @@ function createTools() {
   return { tools, confirm, stop: () => stop.abort() }
 }
 
-const idOf = ({ intentId, sequence, kind }: Order) => operationId(intentId, sequence, kind)
+const idOf = ({ intentId, sequence, kind }: OperationRequest) =>
+  operationId(intentId, sequence, kind)
 const operation = (id: string) => database.db('operation').where({ id })
 
 async function untilOrdered(id: string): Promise<void> {
   while (!(await operation(id).first<object | undefined>('id'))) await sleep(20)
 }
 
-function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult | Unsettled> {
+function run(
+  tools: Tools,
+  order: OperationRequest,
+  isLast?: true,
+): Promise<StepResult | Unsettled> {
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   return environment.run(async () => {
     const result = await runStep(tools, { order, deadlineMs: Infinity })
@@ -80,10 +85,10 @@ function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult | Un
   })
 }
 
-const statusOf = async ({ intentId }: Order) =>
+const statusOf = async ({ intentId }: OperationRequest) =>
   (await database.db('intent').where({ id: intentId }).pluck<string[]>('status'))[0]
 
-test('an intent is completed as soon as its last step is over', async () => {
+test('an intent completes together with its last step', async () => {
   const wallet = await insertTestWallet(database.db)
   const orders = Array.from({ length: 8 }, () => insertOrder(wallet))
   const [first, ...rest] = await Promise.all(orders)
@@ -100,11 +105,11 @@ test('an intent is completed as soon as its last step is over', async () => {
   await Promise.all([step, ...lasts])
   stop()
   expect(await Promise.all(rest.map(statusOf))).toEqual(rest.map(() => 'completed'))
-  // Another step follows it.
+  // It is not the last step.
   expect(await statusOf(first)).toBe('executing')
 })
 
-test('an account whose intents are held holds up no order of another account', async () => {
+test('an account whose intents are locked delays no operation of another account', async () => {
   const [held, free] = await Promise.all([1, 2].map(() => insertTestWallet(database.db)))
   if (!held || !free) throw new Error('No wallets.')
   const orders = await Promise.all(Array.from({ length: SESSIONS + 5 }, () => insertOrder(held)))

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => settled?.world.stop())
 
-/** What is told to be open for too long after a change that is undone again. */
+/** Reported old rows after a change, which is rolled back. */
 async function agedAfter(
   plant: (db: Db) => Promise<unknown>,
   options: AuditOptions = {},
@@ -42,8 +42,8 @@ const createdAt = (db: Db, id: string, hours: number) =>
     .update({ created_at: ago(hours) })
 const nothing = () => Promise.resolve()
 
-describe('what is open for long', () => {
-  test('is not named before its time', async () => {
+describe('auditAges', () => {
+  test('reports nothing before the age limit', async () => {
     expect(await agedAfter(nothing)).toEqual([])
     const young = async (db: Db) => {
       await signedAt(db, 0.9)
@@ -52,24 +52,24 @@ describe('what is open for long', () => {
     expect(await agedAfter(young)).toEqual([])
   })
 
-  test('an operation that is signed and not mined: since when, and which nonce', async () => {
-    const [told, ...more] = await agedAfter((db) => signedAt(db, 1.1))
+  test('reports a signed operation with its age and nonce', async () => {
+    const [lines, ...more] = await agedAfter((db) => signedAt(db, 1.1))
     expect(more).toEqual([])
-    expect(told).toContain(`operation ${signed.operationId} on ${settled.world.chain.name}: `)
-    expect(told).toContain(`deposit 1 of ${signed.intentId} is signed since 2`)
-    expect(told).toMatch(/: waits for nonce \d+ of lane 0x\w{40}/)
+    expect(lines).toContain(`operation ${signed.operationId} on ${settled.world.chain.name}: `)
+    expect(lines).toContain(`deposit 1 of ${signed.intentId} is signed since 2`)
+    expect(lines).toMatch(/: waits for nonce \d+ of lane 0x\w{40}/)
   })
 
-  test('one without a carrier waits for a lane, with what was said of it last', async () => {
-    const [told] = await agedAfter(async (db) => {
+  test('reports a signed operation without a transaction, with its last message', async () => {
+    const [lines] = await agedAfter(async (db) => {
       await signedAt(db, 2)
       const row = db('operation').where({ id: signed.operationId })
       await row.update({ tx_id: null, message: 'Its carrier was reverted.' })
     })
-    expect(told).toContain('waits for a lane that carries it: Its carrier was reverted.')
+    expect(lines).toContain('waits for a lane that carries it: Its carrier was reverted.')
   })
 
-  test('an intent, with what its next step waits for', async () => {
+  test('reports an intent with the wait reason of its next step', async () => {
     const waiting = await agedAfter((db) => createdAt(db, settled.waiting, 25))
     expect(waiting).toHaveLength(1)
     expect(waiting[0]).toContain(`intent ${settled.waiting}: planning since 2`)
@@ -83,32 +83,32 @@ describe('what is open for long', () => {
     expect(held[0]).toContain('waits for deposit 1, which is deferred: The node is silent.')
   })
 
-  test('money that an intent holds which is over', async () => {
-    const [told] = await agedAfter(async (db) => {
+  test('reports a reservation of a finished intent', async () => {
+    const [lines] = await agedAfter(async (db) => {
       await intentOf(db, settled.failed).update({ created_at: ago(25) })
       const row = db('reservation').where({ intent_id: settled.failed.intentId })
       await row.update({ released_at: null, spent_block: null })
     })
-    expect(told).toContain(`reservation 1 of ${settled.failed.intentId}`)
-    expect(told).toContain(
+    expect(lines).toContain(`reservation 1 of ${settled.failed.intentId}`)
+    expect(lines).toContain(
       'waits for what became of a step of an intent that is failed to be final',
     )
   })
 
-  test('a transfer of the treasury to a lane', async () => {
-    const [told] = await agedAfter(async (db) => {
+  test('reports a refill of a sender', async () => {
+    const [lines] = await agedAfter(async (db) => {
       const lane = await db('lane').first<{ chain_id: bigint; sender: string }>()
       const { chain_id, sender } = lane
       const row = { chain_id: chain_id.toString(), sender, nonce: 900, opened_at: ago(2) }
       const [tx] = await db('chain_tx').insert(row).returning<{ id: bigint }[]>('id')
       await db('lane').where({ sender }).update({ refill_tx: tx?.id.toString() })
     })
-    expect(told).toMatch(
-      /^refill of lane 0x\w+ on .+: open since .+: waits for nonce 900 of the tr/,
+    expect(lines).toMatch(
+      /^refill of sender 0x\w+ on .+: open since .+: waits for nonce 900 of the tr/,
     )
   })
 
-  test('is named from another age on when told so, a page and more of it, each once', async () => {
+  test('reports rows above a given age, on several pages, each once', async () => {
     const { walletId } = await settled.world
       .db('intent')
       .where({ id: settled.waiting })
@@ -124,10 +124,10 @@ describe('what is open for long', () => {
       )
     }
     expect(await agedAfter(many)).toEqual([])
-    const told = await agedAfter(many, { olderThanMs: 2 * HOUR_MS })
-    expect(told).toHaveLength(251)
-    expect(new Set(told).size).toBe(251)
-    expect(told.filter((one) => one.includes('pending since'))).toHaveLength(250)
-    expect(told.join('\n')).toContain('waits for its plan')
+    const lines = await agedAfter(many, { olderThanMs: 2 * HOUR_MS })
+    expect(lines).toHaveLength(251)
+    expect(new Set(lines).size).toBe(251)
+    expect(lines.filter((one) => one.includes('pending since'))).toHaveLength(250)
+    expect(lines.join('\n')).toContain('waits for its plan')
   })
 })

@@ -8,9 +8,9 @@ const withDatabase = (url: string, name: string) => {
 }
 
 /**
- * A copy of a world's database as it is now.
+ * Copies the current database of a world.
  *
- * @returns What puts it in the place of the database, whose sessions all end, and what deletes it.
+ * @returns Functions that restore the copy, which ends all sessions of the database, and that delete it.
  */
 export async function takeBackup({ database: { url } }: World) {
   const name = new URL(url).pathname.slice(1)

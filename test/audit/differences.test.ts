@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => settled?.world.stop())
 
-/** What differs after a change that is undone again. */
+/** Reported differences after a change, which is rolled back. */
 async function afterPlanting(plant: (db: Db) => Promise<unknown>) {
   const trx = await settled.world.db.transaction()
   try {
@@ -30,28 +30,28 @@ async function afterPlanting(plant: (db: Db) => Promise<unknown>) {
   }
 }
 
-describe('an audit', () => {
-  test('names nothing where all is well', async () => {
+describe('audit', () => {
+  test('reports nothing without a difference', async () => {
     await expectNoDifferences(settled.world)
   })
 
   const kinds: [string, Check, string, (db: Db) => Promise<unknown>][] = [
     [
-      'credits that no ledger has',
+      'credits without ledger entries',
       'credits',
-      'the ledger adds up to',
+      'the sum of the ledger is',
       (db) => db('account').increment('purchased', 1),
     ],
     [
-      'a status that nobody told',
+      'a status without an event',
       'edges',
-      'told last as failed',
+      'last event failed',
       (db) => intentOf(db, settled.failed).update({ status: 'executing', error: null }),
     ],
     [
-      'an event along no edge',
+      'an event with an impossible transition',
       'edges',
-      'there is no such way',
+      'the transition does not exist',
       (db) =>
         db('intent_event').insert({
           ...{
@@ -71,11 +71,11 @@ describe('an audit', () => {
     [
       'a failed intent whose step has succeeded',
       'ends',
-      'what failed has succeeded',
+      'the failed step has succeeded',
       (db) => operationOf(db, settled.failed).update({ success: true }),
     ],
     [
-      'money that is not where the error says',
+      'funds of an error that differ from the logs',
       'funds',
       'funds: 1 USDC on',
       (db) =>
@@ -87,19 +87,19 @@ describe('an audit', () => {
         }),
     ],
     [
-      'more that is spoken for than there is',
+      'reservations above the balance',
       'money',
-      'at the booked block',
+      'at the indexed block',
       (db) => db('reservation').where({ intent_id: settled.waiting }).update({ units: '1000001' }),
     ],
     [
-      'a booked block that is not canonical',
+      'an indexed block that is not canonical',
       'booking',
       'another block',
       (db) => db('chain').update({ booked_hash: '0x01' }),
     ],
     [
-      'a booking that nobody goes on with',
+      'an index that has stopped',
       'booking',
       'its head is block',
       async (db) => {
@@ -117,37 +117,37 @@ describe('an audit', () => {
       (db) => operationOf(db, settled.done).update({ block_hash: '0x01' }),
     ],
     [
-      'an operation that was executed and is queued',
+      'an executed operation that is queued',
       'operations',
       'a success in block',
       (db) => operationOf(db, settled.done).update({ ...unsigned, state: 'queued' }),
     ],
     [
-      'a success that was a failure',
+      'a failure stored as a success',
       'operations',
       'a failure in block',
       (db) => operationOf(db, settled.failed).update({ success: true }),
     ],
     [
-      'a funding that was paid and is queued',
+      'a paid funding that is queued',
       'operations',
       'a success in block',
       (db) => operationOf(db, settled.funded).update({ ...unsigned, state: 'queued' }),
     ],
     [
-      'an operation whose row is gone',
+      'an operation without a row',
       'operations',
       'its key is spent',
       (db) => loseOperation(db, settled.failed),
     ],
     [
-      'an outcome that never was',
+      'an outcome without a log',
       'operations',
       'its key is not spent',
       async (db) => {
         const id = '0x01'
         const row = await operationOf(db, settled.done).first<Record<string, unknown>>()
-        // What the database derives from the others.
+        // Generated columns.
         for (const name of ['for_intent', 'for_funding', 'resource']) delete row[name]
         const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2, input: { units: '1' } }
         await db('operation').insert({ ...row, ...key })
@@ -156,36 +156,36 @@ describe('an audit', () => {
     [
       'a transaction that is not in its block',
       'transactions',
-      'no stored hash',
+      'none of its stored hashes',
       (db) =>
         db('chain_tx')
           .whereIn('id', operationOf(db, settled.done).select('tx_id'))
           .update({ block_hash: '0x01' }),
     ],
     [
-      'a nonce that no row has',
+      'a nonce without a row',
       'lanes',
-      'no transaction is known',
+      'have no transaction',
       async (db) => {
         await db('lane').increment('next_nonce', 1)
       },
     ],
     [
-      'a lane that has used more',
+      'a sender with more nonces on the chain',
       'lanes',
-      'it signs nothing',
+      'the sender cannot sign',
       (db) => forgetNewest(db, settled.failed),
     ],
   ]
 
-  test.each(kinds)('names %s', async (_what, check, words, plant) => {
+  test.each(kinds)('reports %s', async (_what, check, words, plant) => {
     const found = await afterPlanting(plant)
     expect(found).toContainEqual(expect.objectContaining({ check }))
-    const told = found.filter((one) => one.check === check).map(lineOf)
-    expect(told.join('\n')).toContain(words)
+    const lines = found.filter((one) => one.check === check).map(lineOf)
+    expect(lines.join('\n')).toContain(words)
   })
 
-  test('names an open intent without workflow, and a workflow without intent', async () => {
+  test('reports an open intent without a workflow, and a workflow without an open intent', async () => {
     await settled.world
       .db('intent')
       .where({ id: settled.waiting })
@@ -208,8 +208,8 @@ describe('an audit', () => {
     expect(about).toEqual(
       expect.arrayContaining([
         [`intent ${settled.waiting}`, 'planning'],
-        ['workflow intent_gone', 'not there'],
-        [`workflow ${settled.done.intentId}`, 'it is over'],
+        ['workflow intent_gone', 'missing'],
+        [`workflow ${settled.done.intentId}`, 'finished'],
       ]),
     )
     expect(about.filter((one) => one[0] !== fund[0])).toHaveLength(3)

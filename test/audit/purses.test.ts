@@ -17,10 +17,10 @@ beforeAll(async () => {
 afterAll(() => settled?.world.stop())
 
 const refillUpTo = ETHER / 200n
-/** So dear that a lane is filled up to its bound. */
+/** High enough that a refill reaches its limit. */
 const BASE_FEE = '0x5f5e100'
 
-/** The treasury sends to a lane that has nothing left. */
+/** The treasury refills an empty sender. */
 async function refillLane({ world }: Settled): Promise<string> {
   const [lane = ''] = world.senders
   const { chainId } = world.chain
@@ -40,7 +40,7 @@ async function refillLane({ world }: Settled): Promise<string> {
   return lane
 }
 
-/** Base units of USDC that the treasury has sent to wallets, by the token's logs. */
+/** Base units of USDC that the treasury has sent to wallets, according to the token's logs. */
 async function paidTo({ world }: Settled, wallets: Wallet[]): Promise<bigint> {
   const [from, ...to] = [world.treasury, ...wallets].map(({ address }) => zeroPadValue(address, 32))
   const topics = [id('Transfer(address,address,uint256)'), from, to]
@@ -49,13 +49,13 @@ async function paidTo({ world }: Settled, wallets: Wallet[]): Promise<bigint> {
   return logs.reduce((sum, { data }) => sum + BigInt(data), 0n)
 }
 
-test('what a lane has paid is what the chain took from it, to the wei', async () => {
+test('readFigures: expenses of a sender match the chain to the wei', async () => {
   const { world } = settled
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
   const figures = await readFigures(toolsOf(world, {}), client)
-  const lane = figures.find(({ about }) => about.startsWith('lane '))
-  const [, sender = ''] = /^lane (0x\w{40}) on /.exec(lane?.about ?? '') ?? []
+  const lane = figures.find(({ about }) => about.startsWith('sender '))
+  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(lane?.about ?? '') ?? []
   const hashes = await world
     .db('chain_tx as t')
     .join('chain_tx_send as s', 's.tx_id', 't.id')
@@ -71,13 +71,13 @@ test('what a lane has paid is what the chain took from it, to the wei', async ()
   expect(lane?.chain).toBe(`${fromUnits(has, 18)} ETH`)
 })
 
-test('what the treasury has paid: gas, what lanes got, and the test money that arrived', async () => {
+test('readFigures: expenses of the treasury are gas, refills, and the test money that arrived', async () => {
   const { world } = settled
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
   const lane = await refillLane(settled)
   expect(await world.ethOf(lane)).toBe(refillUpTo)
-  // What it took back has left it never.
+  // A cancelled payment is no expense.
   await setBalance(world, lane, ETHER)
   const takenBack = await takeBackPayment(world)
   const { address } = world.treasury
@@ -98,7 +98,7 @@ test('what the treasury has paid: gas, what lanes got, and the test money that a
   const [has, units] = [await world.ethOf(address), await world.usdcOf(address)]
   expect(treasury).toEqual({
     about: `treasury ${address} on ${world.chain.name}`,
-    rows: `1 transactions: ${fromUnits(gas, 18)} ETH of gas, ${fromUnits(refillUpTo, 18)} ETH to lanes, ${assetText(paid)} USDC to wallets`,
+    rows: `1 transactions: ${fromUnits(gas, 18)} ETH of gas, ${fromUnits(refillUpTo, 18)} ETH to senders, ${assetText(paid)} USDC to wallets`,
     chain: `${fromUnits(has, 18)} ETH, ${assetText(units)} USDC`,
   })
 })

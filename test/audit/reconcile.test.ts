@@ -21,18 +21,18 @@ beforeAll(async () => {
 })
 afterAll(() => settled?.world.stop())
 
-/** What is mended and left after a change that is undone again. */
-async function afterMending(plant: (db: Db) => Promise<unknown>, lend = settled.done) {
+/** Repaired and remaining differences after a change, which is rolled back. */
+async function afterRepair(plant: (db: Db) => Promise<unknown>, lend = settled.done) {
   const trx = await settled.world.db.transaction()
   try {
     await plant(trx)
     const { mended, left } = await reconcileWorld(settled.world, { db: trx })
-    return { mended, left, row: await operationOf(trx, lend).first<Row>() }
+    return { mended, left, row: await operationOf(trx, lend).first<OperationOutcome>() }
   } finally {
     await trx.rollback()
   }
 }
-type Row = { state: string; success: boolean | null; units: string | null }
+type OperationOutcome = { state: string; success: boolean | null; units: string | null }
 
 describe('reconcile', () => {
   test.each<[string, () => Lend, Record<string, unknown>]>([
@@ -41,31 +41,31 @@ describe('reconcile', () => {
     ['in another block', () => settled.done, { block_hash: '0x01' }],
     ['a failure', () => settled.done, { success: false }],
     ['queued', () => settled.funded, { ...unsigned, state: 'queued' }],
-  ])('books what was executed and is %s', async (_state, lend, values) => {
+  ])('indexes an executed operation that is %s', async (_state, lend, values) => {
     const plant = (db: Db) => operationOf(db, lend()).update(values)
-    const { left, mended, row } = await afterMending(plant, lend())
+    const { left, mended, row } = await afterRepair(plant, lend())
     expect(left).toEqual([])
     expect(mended.length).toBeGreaterThan(0)
     expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
   })
 
-  test('is safe to repeat, and writes nothing where all is well', async () => {
+  test('is safe to repeat, and writes nothing without a difference', async () => {
     expect(await reconcileWorld(settled.world)).toEqual({ mended: [], left: [] })
   })
 
-  test('writes the row of what was executed again, and books it', async () => {
-    const { left, mended } = await afterMending((db) => loseOperation(db, settled.failed))
+  test('recreates the row of an executed operation, and indexes it', async () => {
+    const { left, mended } = await afterRepair((db) => loseOperation(db, settled.failed))
     expect(left).toEqual([])
-    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+    expect(mended.map(({ mend }) => mend)).toContain('Index it from its log.')
   })
 
-  test('lets a lane go on behind final nonces that no row knows', async () => {
-    const { left, mended } = await afterMending((db) => forgetNewest(db, settled.failed))
+  test('moves a sender past final nonces without a row', async () => {
+    const { left, mended } = await afterRepair((db) => forgetNewest(db, settled.failed))
     expect(left).toEqual([])
     expect(mended).toMatchObject([{ check: 'lanes' }])
   })
 
-  test('reopens an intent whose end its rows do not bear', async () => {
+  test('reopens an intent whose rows do not support its final status', async () => {
     const trx = await settled.world.db.transaction()
     await intentOf(trx, settled.done).update({
       status: 'failed',
@@ -87,22 +87,22 @@ describe('reconcile', () => {
     expect(row).toMatchObject({ status: 'executing', recover_at: expect.any(Date) })
   })
 
-  test('waits while the nonces are not final: whoever has no bytes of theirs cannot send them again', async () => {
+  test('does not move a sender before the nonces are final', async () => {
     const lend = await settled.world.lend(await settled.world.createWallet(usdcUnits), usdcUnits)
     await settled.world.round()
     await finalizeIntent(settled.world.workerDb, { intentId: lend.intentId })
-    const { left } = await afterMending((db) => forgetNewest(db, lend))
+    const { left } = await afterRepair((db) => forgetNewest(db, lend))
     const [, ...more] = left.filter(({ check }) => check === 'lanes')
     expect(more).toEqual([])
     expect(left.map(({ mend }) => mend).join()).toContain('when they are final')
   })
 
-  test('books a payment that was taken back and is queued as failed', async () => {
+  test('indexes a cancelled payment that is queued as failed', async () => {
     const funding = await takeBackPayment(settled.world)
     const plant = (db: Db) => operationOf(db, funding).update({ ...unsigned, state: 'queued' })
-    const { left, mended, row } = await afterMending(plant, funding)
+    const { left, mended, row } = await afterRepair(plant, funding)
     expect(left).toEqual([])
-    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+    expect(mended.map(({ mend }) => mend)).toContain('Index it from its log.')
     expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
   })
 })

@@ -9,22 +9,22 @@ import { takeBackup } from './backup.js'
 import type { OperationOrder } from '../../lanes/operations.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 
-/** More of them by hand: each with other moments of the backup. */
+/** Set it for other times of the backup. */
 const ROUNDS = Number(process.env.RESTORE_ROUNDS ?? 2)
 const SEED = Number(process.env.RESTORE_SEED ?? Date.now() % 1_000_000)
-/** What a market pays within the hours of a drill, in base units: far from a second deposit. */
+/** Upper bound of the interest during a drill, in base units. Far below a second deposit. */
 const MOST_INTEREST = 1_000n
-/** Passes before the chain is looked at, s: interest is no second execution. */
+/** Chain time before the check, s, so that interest accrues. */
 const HOUR_S = 3_600
-/** Rounds of signer and driver after which everything is over. */
+/** Rounds of signer and relayer after which all intents have finished. */
 const PATIENCE = 8
 
-/** What was asked for, in rows that every backup has. `handIn` does what its activities do at each attempt. */
-type Asked = {
+/** A request whose rows are in every backup. `handIn` does the work of its activities at each attempt. */
+type RestoredRequest = {
   what: string
   wallet: Wallet
   handIn(): Promise<unknown>
-  /** What became of its money, by the chain alone: lent, held. */
+  /** Its money according to the chain: lent, held. */
   expected: [lent: bigint, held: bigint]
   intentId: string
 }
@@ -52,7 +52,7 @@ function createRandom(seed: number) {
   }
 }
 
-async function askForLend(): Promise<Asked> {
+async function askForLend(): Promise<RestoredRequest> {
   const wallet = await world.createWallet(usdcUnits)
   const intentId = await world.insertLend(wallet, usdcUnits)
   const order = orderOf(wallet, intentId, 'deposit')
@@ -60,7 +60,7 @@ async function askForLend(): Promise<Asked> {
   return { what: 'lend', wallet, intentId, expected: [usdcUnits, 0n], handIn }
 }
 
-async function askForFunding(): Promise<Asked> {
+async function askForFunding(): Promise<RestoredRequest> {
   const wallet = await world.createWallet(0n)
   const { id: walletId, accountId } = wallet
   const { units } = demoFunding
@@ -70,17 +70,17 @@ async function askForFunding(): Promise<Asked> {
   return { what: 'fund', wallet, intentId: id, expected: [0n, units], handIn }
 }
 
-async function askForBurn(): Promise<Asked> {
+async function askForBurn(): Promise<RestoredRequest> {
   const wallet = await world.createWallet(usdcUnits)
   const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
   const handIn = () => submitBurn(world, crossing)
   return { what: 'burn', wallet, intentId: crossing.intentId, expected: [0n, 0n], handIn }
 }
 
-async function askForMint(): Promise<Asked> {
+async function askForMint(): Promise<RestoredRequest> {
   const wallet = await world.createWallet(0n)
   const { order, intentId } = await createArrival(world, wallet, usdcUnits)
-  // Its burn is on a chain that this world does not have.
+  // Its burn is on a chain outside of this world.
   const handIn = () => world.submit(order)
   return { what: 'mint', wallet, intentId, expected: [0n, usdcUnits], handIn }
 }
@@ -97,8 +97,8 @@ async function broadcast(): Promise<void> {
   await world.broadcast()
 }
 
-/** What a workflow does of an intent, as often as it is started: hand in, wait, write the end. */
-async function work(asked: Asked[]): Promise<void> {
+/** The work of a workflow at each start: submit, wait, finalize. */
+async function work(asked: RestoredRequest[]): Promise<void> {
   await world
     .db('operation')
     .where({ state: 'deferred' })
@@ -107,14 +107,14 @@ async function work(asked: Asked[]): Promise<void> {
   for (const one of asked) await one.handIn().catch(() => undefined)
 }
 
-async function finish(asked: Asked[]): Promise<void> {
+async function finish(asked: RestoredRequest[]): Promise<void> {
   for (const { what, intentId } of asked) {
     if (what === 'lend') await finalizeIntent(world.workerDb, { intentId })
   }
 }
 
-/** Why the chain is not as it is after exactly one execution of each. */
-async function faultsOf(asked: Asked[]): Promise<string[]> {
+/** Deviations of the chain from exactly one execution of each request. */
+async function faultsOf(asked: RestoredRequest[]): Promise<string[]> {
   const faults: string[] = []
   for (const { what, wallet, expected } of asked) {
     const [lent, held] = expected
@@ -126,13 +126,13 @@ async function faultsOf(asked: Asked[]): Promise<string[]> {
   return faults
 }
 
-const told = async () => (await differencesOf(world)).map(lineOf)
+const readLines = async () => (await differencesOf(world)).map(lineOf)
 
 async function drill(seed: number): Promise<void> {
   const random = createRandom(seed)
   const maybe = async (step: () => Promise<unknown>) => random() < 0.5 && (await step())
   const makers = [askForLend, askForLend, askForFunding, askForBurn, askForMint]
-  const asked: Asked[] = []
+  const asked: RestoredRequest[] = []
   for (const make of [...makers, ...makers]) asked.push(await make())
   asked.sort(() => random() - 0.5)
 
@@ -160,8 +160,8 @@ async function drill(seed: number): Promise<void> {
 
   await backup.restore()
   await world.restartDriver()
-  const before = await told()
-  expect(before.join('\n')).toContain('neither it nor the wallet has a row')
+  const before = await readLines()
+  expect(before.join('\n')).toContain('neither an operation nor a wallet')
   expect(before.join('\n')).toContain('it signs nothing')
 
   await world.mine(finalityBlocks)
@@ -190,7 +190,7 @@ async function drill(seed: number): Promise<void> {
   await expectNoDifferences(world)
 }
 
-const idsOf = (asked: Asked[], kind: string) =>
+const idsOf = (asked: RestoredRequest[], kind: string) =>
   asked.filter(({ what }) => what === kind).map(({ intentId }) => intentId)
 
 describe(`a restored backup, from seed ${SEED}`, () => {

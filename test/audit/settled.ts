@@ -11,7 +11,7 @@ import { setFrozen } from '../lanes/world/freeze.js'
 import { leaveTreasury, skipPauses } from '../lanes/world/treasury.js'
 import type { Db } from '../../db/connection/connect.js'
 
-/** A world in which everything is final, and what is in it. `waiting`: an intent of which nothing is ordered yet. */
+/** A world with final operations only. `waiting`: an intent without operations. */
 export type Settled = { world: World; done: Lend; failed: Lend; funded: Lend; waiting: string }
 
 export async function createSettled(): Promise<Settled> {
@@ -35,7 +35,7 @@ export async function createSettled(): Promise<Settled> {
   return { world, done, failed, funded, waiting }
 }
 
-/** A payment that the treasury could not make and has taken back on the chain, after which it has money again. */
+/** A payment that the treasury cancelled on the chain for lack of money. Afterwards the treasury has money again. */
 export async function takeBackPayment(world: World): Promise<Lend> {
   const funding = await world.fund(await world.createWallet(0n))
   const carry = async () => {
@@ -60,18 +60,18 @@ export const operationOf = (db: Db, { operationId }: Lend) =>
   db('operation').where({ id: operationId })
 export const intentOf = (db: Db, { intentId }: Lend) => db('intent').where({ id: intentId })
 
-/** Loses an operation with what was signed for it, as an older backup does. */
+/** Deletes an operation and its signature, as the restore of an older backup does. */
 export async function loseOperation(db: Db, lend: Lend): Promise<void> {
   await forgetOperations(db, [lend.operationId])
 }
 
-/** An operation as it is before it is signed. */
+/** The columns of an unsigned operation. */
 export const unsigned = {
   ...{ block_number: null, block_hash: null, log_index: null, tx_id: null },
   ...{ success: null, tx_hash: null, units: null },
 }
 
-/** Forgets the newest transaction of the world's lane, as an older backup does. */
+/** Deletes the newest transaction of the world's sender, as the restore of an older backup does. */
 export async function forgetNewest(db: Db, lend: Lend): Promise<void> {
   await operationOf(db, lend).update({ tx_id: null })
   const lane = await db('lane').first<{ next_nonce: bigint }>('next_nonce')

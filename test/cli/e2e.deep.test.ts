@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDevnet, type Devnet } from './devnet.js'
+import { openDevnet, type DevnetUser } from './devnet.js'
 import { onTerminal } from './program.js'
 
 const chain = 'arbitrum-sepolia'
 
-let devnet: Devnet
+let devnet: DevnetUser
 
 beforeAll(async () => {
   devnet = await openDevnet()
@@ -17,21 +17,21 @@ const eventsOf = async (intentId: unknown) => {
   return (body.data as { type: string }[]).map(({ type }) => type)
 }
 
-describe('the command line against a whole devnet', () => {
-  test('one that fails ends with 3, and its retry with 0', async () => {
-    await devnet.person.run(['wallets', 'create', 'bob'])
-    await devnet.person.run(['fund', 'bob'])
+describe('steward on a devnet', () => {
+  test('a failed intent exits with 3, and its retry with 0', async () => {
+    await devnet.user.run(['wallets', 'create', 'bob'])
+    await devnet.user.run(['fund', 'bob'])
     const lend = ['intents', 'lend', 'bob', '1', '--chain', chain, '--simulate', 'DEPOSIT_FAILED']
-    const failed = await devnet.person.run(lend)
+    const failed = await devnet.user.run(lend)
     expect([failed.code, failed.stdout]).toEqual([3, expect.stringContaining('DEPOSIT_FAILED')])
-    expect(failed.stdout).toContain(`The money: 1 USDC on ${chain}`)
+    expect(failed.stdout).toContain(`Funds: 1 USDC on ${chain}`)
     const [, id = ''] = /steward intents retry (intent_\w+)/.exec(failed.stdout) ?? []
-    const terminal = onTerminal(devnet.person, ['intents', 'retry', id], { NO_COLOR: '1' })
+    const terminal = onTerminal(devnet.user, ['intents', 'retry', id], { NO_COLOR: '1' })
     const { code, stdout } = await terminal.ended
     expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ deposit 1 USDC into .*0x/)])
   }, 180_000)
 
-  test('what is triggered happens for real', async () => {
+  test('trigger causes the event', async () => {
     const wanted = [
       'intent.recovered',
       'intent.failed',
@@ -40,12 +40,12 @@ describe('the command line against a whole devnet', () => {
     ]
     const made = await Promise.all(
       wanted.map(async (event) => {
-        const { code, stdout } = await devnet.person.run(['trigger', event, '--json'])
+        const { code, stdout } = await devnet.user.run(['trigger', event, '--json'])
         return { event, code, ...(JSON.parse(stdout || '{}') as { intentId?: string }) }
       }),
     )
     for (const { event, code, intentId } of made) {
-      // Whoever is too late to cancel is told so.
+      // The cancellation may come too late.
       if (event === 'intent.cancelled' && code === 2) continue
       expect([event, code, await eventsOf(intentId)]).toEqual([
         ...[event, 0, expect.arrayContaining([event])],

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readHoldings } from '../e2e/holdings.js'
-import { openDevnet, type Devnet } from './devnet.js'
+import { openDevnet, type DevnetUser } from './devnet.js'
 import { jsonLines, linesOf } from './program.js'
 import type { Wallet } from '../e2e/world.js'
 
 const chain = 'arbitrum-sepolia'
 
-let devnet: Devnet
+let devnet: DevnetUser
 const json = async (...args: string[]) => {
-  const { stdout } = await devnet.person.run([...args, '--json'])
+  const { stdout } = await devnet.user.run([...args, '--json'])
   return JSON.parse(stdout) as Record<string, unknown>
 }
 
@@ -17,12 +17,12 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => devnet?.close())
 
-describe('the command line against a whole devnet', () => {
-  test('from a new wallet to money that is lent, and back', async () => {
+describe('steward on a devnet', () => {
+  test('creates and funds a wallet, lends the money and withdraws it', async () => {
     const wallet = (await json('wallets', 'create', 'alice')) as Wallet
-    const funded = await devnet.person.run(['fund', 'alice'])
+    const funded = await devnet.user.run(['fund', 'alice'])
     expect([funded.code, funded.stdout]).toEqual([0, expect.stringContaining(`1 USDC on ${chain}`)])
-    const plan = await devnet.person.run([
+    const plan = await devnet.user.run([
       'intents',
       'preview',
       'lend',
@@ -33,7 +33,7 @@ describe('the command line against a whole devnet', () => {
     ])
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('deposit 1 USDC into')])
 
-    const lent = await devnet.person.run(['intents', 'lend', 'alice', '1', '--chain', chain])
+    const lent = await devnet.user.run(['intents', 'lend', 'alice', '1', '--chain', chain])
     expect([lent.code, lent.stderr]).toEqual([0, ''])
     const lines = linesOf(lent.stdout)
     const ends = [/^intent_/, /intent\.completed/, /✓ Lent 1 USDC on arbitrum-sepolia at/]
@@ -51,11 +51,11 @@ describe('the command line against a whole devnet', () => {
     expect(after.usdc).toBeGreaterThanOrEqual(999_999n)
   }, 180_000)
 
-  test('the doctor finds nothing, and events are told from the first one', async () => {
-    const { code, stdout } = await devnet.person.run(['doctor', '--json'])
+  test('doctor reports no problem, and events tail starts with the first event', async () => {
+    const { code, stdout } = await devnet.user.run(['doctor', '--json'])
     const { checks } = JSON.parse(stdout) as { checks: { check: string; outcome: string }[] }
     expect([code, checks.filter(({ outcome }) => outcome !== 'ok')]).toEqual([0, []])
-    const told = await devnet.person.run([
+    const tail = await devnet.user.run([
       'events',
       'tail',
       '--after',
@@ -64,6 +64,6 @@ describe('the command line against a whole devnet', () => {
       '3',
       '--json',
     ])
-    expect(jsonLines(told.stdout)).toHaveLength(3)
+    expect(jsonLines(tail.stdout)).toHaveLength(3)
   })
 })

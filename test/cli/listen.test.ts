@@ -7,18 +7,21 @@ import { setExecuting } from '../../db/intents/status.js'
 import { setCompleted } from '../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from '../api/endpoints/events/world.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
-import { createPerson, jsonLines, type Person } from './program.js'
+import { createCliUser, jsonLines, type CliUser } from './program.js'
 
-type Received = { body: string; headers: IncomingHttpHeaders }
-type Told = { event: { id: string; type: string }; receipt: { status?: number; error?: string } }
+type ReceivedWebhook = { body: string; headers: IncomingHttpHeaders }
+type ForwardedEvent = {
+  event: { id: string; type: string }
+  receipt: { status?: number; error?: string }
+}
 
 let events: EventWorld
 let me: Customer
-let person: Person
+let user: CliUser
 let proxy: TcpProxy
 let receiver: Server
 let receiverUrl: string
-let received: Received[] = []
+let received: ReceivedWebhook[] = []
 let answers: number[] = []
 
 beforeAll(async () => {
@@ -38,12 +41,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   me = await events.newCustomer()
   const url = `http://127.0.0.1:${proxy.port}`
-  person = createPerson()
-  await person.run(['login', '--key-stdin', '--base-url', url], { input: me.key })
+  user = createCliUser()
+  await user.run(['login', '--key-stdin', '--base-url', url], { input: me.key })
 })
 afterEach(() => {
   proxy.set('open')
-  person.leave()
+  user.leave()
   received = []
   answers = []
 })
@@ -54,12 +57,12 @@ afterAll(async () => {
 })
 
 const listen = (...more: string[]) =>
-  person.start(['webhooks', 'listen', '--forward-to', receiverUrl, '--json', ...more])
-const after = (count: number) => (told: string) => jsonLines(told).length > count
-const sent = (text: string) => jsonLines(text).slice(1) as Told[]
+  user.start(['webhooks', 'listen', '--forward-to', receiverUrl, '--json', ...more])
+const after = (count: number) => (stdout: string) => jsonLines(stdout).length > count
+const sent = (text: string) => jsonLines(text).slice(1) as ForwardedEvent[]
 
 describe('steward webhooks listen', () => {
-  test('sends what happens, signed so that the official library takes it', async () => {
+  test('forwards events with a signature that the official library accepts', async () => {
     const id = await events.newIntent(me)
     const listening = listen('--after', 'evt_0')
     await listening.until(after(2))
@@ -82,23 +85,23 @@ describe('steward webhooks listen', () => {
     expect(sent(stdout).map(({ receipt }) => receipt.status)).toEqual([204, 204, 204])
   })
 
-  test('goes on after a cut, and sends what happened meanwhile once', async () => {
+  test('resumes after a lost connection and forwards the missed events once', async () => {
     const id = await events.newIntent(me)
     const listening = listen('--after', 'evt_0')
     await listening.until(after(2))
     proxy.set('closed')
-    await listening.until((_told, notes) => notes.includes('Cut off'))
+    await listening.until((_stdout, notes) => notes.includes('Connection lost'))
     await setExecuting(events.worker, id)
     await setCompleted(events.worker, id)
     proxy.set('open')
     await listening.until(after(4))
-    expect(listening.stderr()).toContain('back')
+    expect(listening.stderr()).toContain('Reconnected')
     const types = received.map(({ body }) => (JSON.parse(body) as { type: string }).type)
     const names = ['created', 'planned', 'executing', 'completed']
     expect(types).toEqual(names.map((name) => `intent.${name}`))
   })
 
-  test('tells what the receiver answers, and goes on when it refuses', async () => {
+  test('prints the status of the receiver and continues after a failure', async () => {
     answers = [500]
     await events.newIntent(me)
     const listening = listen('--after', 'evt_0')
@@ -108,19 +111,19 @@ describe('steward webhooks listen', () => {
     await once(gone, 'listening')
     const url = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/`
     gone.close()
-    const alone = person.start(['webhooks', 'listen', '--forward-to', url, '--after', 'evt_0'])
-    await alone.until((told) => told.includes('nobody listens there'))
+    const alone = user.start(['webhooks', 'listen', '--forward-to', url, '--after', 'evt_0'])
+    await alone.until((stdout) => stdout.includes('connection refused'))
   })
 
-  test('has the same secret each time, for the login or from the environment', async () => {
+  test('keeps one secret per login, or uses that of the environment', async () => {
     const args = ['webhooks', 'listen', '--forward-to', receiverUrl, '--print-secret']
-    const secret = async (env = {}) => (await person.run(args, { env })).stdout.trim()
+    const secret = async (env = {}) => (await user.run(args, { env })).stdout.trim()
     const own = await secret()
     expect(own).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/)
     expect(await secret()).toBe(own)
     const given = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
     expect(await secret({ STEWARD_WEBHOOK_SECRET: given })).toBe(given)
-    const bad = await person.run(args, { env: { STEWARD_WEBHOOK_SECRET: 'short' } })
+    const bad = await user.run(args, { env: { STEWARD_WEBHOOK_SECRET: 'short' } })
     expect([bad.code, bad.stdout]).toEqual([1, ''])
   })
 })

@@ -1,48 +1,48 @@
-export type Ended = { code: number | null; stdout: string; stderr: string }
+export type CommandResult = { code: number | null; stdout: string; stderr: string }
 
-export type Running = {
+export type RunningCommand = {
   /** The output so far. */
   stdout(): string
   stderr(): string
-  /** Resolves when the output passes. Rejects when the command ends before. */
+  /** Resolves when the output satisfies the predicate. Rejects when the command exits first. */
   until(passes: (stdout: string, stderr: string) => boolean): Promise<void>
   kill(signal: NodeJS.Signals): void
-  ended: Promise<Ended>
+  ended: Promise<CommandResult>
 }
 
-type Command = { exit: Promise<number | null>; kill(signal: NodeJS.Signals): void }
+type CommandProcess = { exit: Promise<number | null>; kill(signal: NodeJS.Signals): void }
 
-/** Collects the output of one command, and wakes those that wait for it. */
+/** Collects the output of one command and wakes pending `until` calls. */
 export function collectOutput(onText: (text: string) => void) {
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   const waiting = new Set<() => void>()
   const wake = () => {
     for (const one of waiting) one()
     waiting.clear()
   }
   return {
-    write(stream: keyof typeof said, text: string): void {
-      said[stream] += text
+    write(stream: keyof typeof output, text: string): void {
+      output[stream] += text
       onText(text)
       wake()
     },
 
-    /** `exit` resolves when the whole output was written. */
-    toRunning({ exit, kill }: Command): Running {
+    /** `exit` resolves after all output is written. */
+    toRunning({ exit, kill }: CommandProcess): RunningCommand {
       let hasEnded = false
-      const ended = exit.then((code): Ended => {
+      const ended = exit.then((code): CommandResult => {
         hasEnded = true
         wake()
-        return { code, ...said }
+        return { code, ...output }
       })
       return {
         ended,
         kill,
-        stdout: () => said.stdout,
-        stderr: () => said.stderr,
+        stdout: () => output.stdout,
+        stderr: () => output.stderr,
         async until(passes) {
-          while (!passes(said.stdout, said.stderr)) {
-            if (hasEnded) throw new Error(`The command ended: ${said.stdout}${said.stderr}`)
+          while (!passes(output.stdout, output.stderr)) {
+            if (hasEnded) throw new Error(`The command ended: ${output.stdout}${output.stderr}`)
             await new Promise<void>((resolve) => waiting.add(resolve))
           }
         },

@@ -23,14 +23,14 @@ let packed: string[]
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'steward pack '))
   const args = ['pack', '--workspace', 'cli', '--json', '--pack-destination', folder]
-  const told = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
-  const json = told.slice(told.indexOf('[\n'))
+  const output = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+  const json = output.slice(output.indexOf('[\n'))
   const [tarball] = JSON.parse(json) as {
     filename: string
     size: number
     files: { path: string }[]
   }[]
-  if (!tarball) throw new Error(told)
+  if (!tarball) throw new Error(output)
   packed = tarball.files.map(({ path }) => path).sort()
   const home = join(folder, 'node_modules/@steward/cli')
   mkdirSync(home, { recursive: true })
@@ -45,7 +45,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The SDK as it is installed beside it: its package.json with JavaScript where that says it is. */
+/** Installs the SDK: its package.json, and compiled JavaScript in the folder that package.json names. */
 function placeSdk(home: string): void {
   const sdk = join(root, 'sdk/typescript')
   mkdirSync(home, { recursive: true })
@@ -60,15 +60,15 @@ function placeSdk(home: string): void {
   }
 }
 
-describe('npm pack of the command line', () => {
-  test('has the program, its README and licence, and nothing else', () => {
+describe('npm pack --workspace cli', () => {
+  test('contains only the program, its README and licence', () => {
     const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
     const built = sources.filter((file) => file.endsWith('.ts'))
     const dist = built.map((file) => `dist/${file.replace(/\.ts$/, '.js')}`)
     expect(packed).toEqual(['LICENSE', 'README.md', 'package.json', ...dist].sort())
   })
 
-  test('runs from what is unpacked, without the sources', () => {
+  test('the unpacked program runs without the sources', () => {
     const home = join(folder, 'node_modules/@steward/cli')
     const { bin, version, dependencies } = JSON.parse(
       readFileSync(join(home, 'package.json'), 'utf8'),

@@ -8,60 +8,60 @@ import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { run } from '../../cli/src/program.js'
 import { compiledCli } from '../support/temporal/workflowBundle.js'
-import { collectOutput, type Ended, type Running } from './output.js'
+import { collectOutput, type CommandResult, type RunningCommand } from './output.js'
 import type { Io, Output } from '../../cli/src/terminal/io.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export type Wishes = { env?: NodeJS.ProcessEnv; input?: string }
+export type RunOptions = { env?: NodeJS.ProcessEnv; input?: string }
 
-/** The program as a person on this machine has it, with a home of its own. */
-export type Person = {
+/** The program as installed for one user, with its own home folder. */
+export type CliUser = {
   /** `XDG_CONFIG_HOME`. */
   home: string
   file: string
-  /** Runs a command line in this process. A kill is the first Ctrl-C. */
-  start(args: string[], wishes?: Wishes): Running
-  /** `start`, to its end. */
-  run(args: string[], wishes?: Wishes): Promise<Ended>
-  /** The same in a process of its own: for exit codes and signals. */
-  spawn(args: string[], wishes?: Wishes): Running
+  /** Runs a command line in this process. `kill` acts as the first Ctrl-C. */
+  start(args: string[], options?: RunOptions): RunningCommand
+  /** Runs `start` until it exits. */
+  run(args: string[], options?: RunOptions): Promise<CommandResult>
+  /** Runs a command line in its own process, for exit codes and signals. */
+  spawn(args: string[], options?: RunOptions): RunningCommand
   /** The output of all commands. */
-  heard(): string
+  allOutput(): string
   leave(): void
 }
 
-export function createPerson(env: NodeJS.ProcessEnv = {}): Person {
+export function createCliUser(env: NodeJS.ProcessEnv = {}): CliUser {
   const home = mkdtempSync(join(tmpdir(), 'steward cli '))
-  const running = new Set<Running>()
-  let heard = ''
-  const onText = (text: string) => (heard += text)
-  const surroundings = {
+  const running = new Set<RunningCommand>()
+  let allOutput = ''
+  const onText = (text: string) => (allOutput += text)
+  const baseEnv = {
     ...{ PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, TZ: 'UTC' },
     // No devnet of this checkout.
     ...{ STEWARD_HOME: join(home, 'none') },
     ...env,
   }
-  const keep = (one: Running) => {
+  const keep = (one: RunningCommand) => {
     running.add(one)
     void one.ended.finally(() => running.delete(one))
     return one
   }
-  const start = (args: string[], { env: more = {}, input = '' }: Wishes = {}) =>
-    keep(startHere(args, { env: { ...surroundings, ...more }, input }, onText))
+  const start = (args: string[], { env: more = {}, input = '' }: RunOptions = {}) =>
+    keep(startHere(args, { env: { ...baseEnv, ...more }, input }, onText))
   return {
     home,
     file: join(home, 'steward', 'config.json'),
     start,
-    run: (args, wishes) => start(args, wishes).ended,
+    run: (args, options) => start(args, options).ended,
     spawn(args, { env: more = {}, input = '' } = {}) {
       const child = spawn(process.execPath, [compiledCli(), ...args], {
-        ...{ cwd: root, env: { ...surroundings, ...more } },
+        ...{ cwd: root, env: { ...baseEnv, ...more } },
       })
       child.stdin.on('error', () => undefined).end(input)
       return keep(followChild(child, onText))
     },
-    heard: () => heard,
+    allOutput: () => allOutput,
     leave() {
       for (const one of running) one.kill('SIGKILL')
       rmSync(home, { recursive: true, force: true, maxRetries: 3 })
@@ -69,14 +69,14 @@ export function createPerson(env: NodeJS.ProcessEnv = {}): Person {
   }
 }
 
-type Surroundings = { env: NodeJS.ProcessEnv; input: string }
+type ProgramInput = { env: NodeJS.ProcessEnv; input: string }
 
-/** What `cli/src/main.ts` does with the streams and signals of its process. */
+/** Does what `cli/src/main.ts` does, with streams and signals of the test. */
 function startHere(
   args: string[],
-  { env, input }: Surroundings,
+  { env, input }: ProgramInput,
   onText: (text: string) => void,
-): Running {
+): RunningCommand {
   const interrupted = new AbortController()
   const output = collectOutput(onText)
   const toOutput = (stream: 'stdout' | 'stderr'): Output => ({
@@ -95,7 +95,7 @@ function startHere(
   return output.toRunning({ exit: run(io, args), kill: () => interrupted.abort() })
 }
 
-function followChild(child: ChildProcess, onText: (text: string) => void): Running {
+function followChild(child: ChildProcess, onText: (text: string) => void): RunningCommand {
   const output = collectOutput(onText)
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => output.write(name, text))
@@ -104,14 +104,14 @@ function followChild(child: ChildProcess, onText: (text: string) => void): Runni
   return output.toRunning({ exit, kill: (signal) => void child.kill(signal) })
 }
 
-/** The same program on a terminal, where a person types. Its answer is all that the terminal shows. */
-export function onTerminal(person: Person, args: string[], env: NodeJS.ProcessEnv = {}) {
+/** Runs the program on a pseudo-terminal. `stdout` is everything that the terminal shows. */
+export function onTerminal(user: CliUser, args: string[], env: NodeJS.ProcessEnv = {}) {
   const words = [process.execPath, compiledCli(), ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['--quiet', '--return', '--command', words, '/dev/null'], {
     cwd: root,
     env: {
-      ...{ PATH: process.env.PATH, HOME: person.home, XDG_CONFIG_HOME: person.home, TZ: 'UTC' },
-      ...{ TERM: 'xterm', SHELL: '/bin/sh', STEWARD_HOME: join(person.home, 'none'), ...env },
+      ...{ PATH: process.env.PATH, HOME: user.home, XDG_CONFIG_HOME: user.home, TZ: 'UTC' },
+      ...{ TERM: 'xterm', SHELL: '/bin/sh', STEWARD_HOME: join(user.home, 'none'), ...env },
     },
   })
   const running = followChild(child, () => undefined)

@@ -37,7 +37,7 @@ const refused = (...calls: Call[]) => {
   expect(() => assertAllowed(calls, allowance)).toThrow(
     expect.objectContaining({
       code: 'INTERNAL',
-      message: expect.stringMatching(/^Refused to sign: /),
+      message: expect.stringMatching(/^Signing rejected: /),
     }),
   )
 }
@@ -112,7 +112,7 @@ describe('assertAllowed', () => {
 
   test('says what is required', () => {
     expect(() => assertAllowed([approve(), supply(units, thief)], allowance)).toThrow(
-      'Refused to sign: the deposit must belong to the wallet.',
+      'Signing rejected: the deposit must belong to the wallet.',
     )
   })
 })

@@ -23,7 +23,7 @@ function passes({ allowance }: Order, calls: Call[]): boolean {
     assertAllowed(calls, allowance)
     return true
   } catch (error) {
-    const message = expect.stringMatching(/^Refused to sign: /)
+    const message = expect.stringMatching(/^Signing rejected: /)
     expect(error).toMatchObject({ code: 'INTERNAL', message })
     return false
   }

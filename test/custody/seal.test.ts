@@ -81,7 +81,7 @@ describe('openAccount', () => {
   test('refuses a key that is not of the address it is bound to', async () => {
     const stranger = Wallet.createRandom()
     const bytes = seal(kek, getBytes(stranger.privateKey), context)
-    await expect(openAccount(kek, bytes, context)).rejects.toThrow('not of this address')
+    await expect(openAccount(kek, bytes, context)).rejects.toThrow('another address')
   })
 
   test('refuses what is no private key, without showing it', async () => {

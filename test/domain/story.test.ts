@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { lastChange, tellFunding, tellSteps, type StepOperation } from '../../domain/story.js'
+import { tellFunding } from '../../domain/funding.js'
+import type { StepOperation } from '../../domain/stepOperation.js'
+import { lastChange, tellSteps } from '../../domain/story.js'
 import { waitingCodeOf, waitingCodes, waitingMessage } from '../../domain/waiting.js'
 import { bridge, deposit, effect, planOf } from './plan/steps.js'
 import type { IntentError, IntentStatus } from '../../domain/intent.js'
@@ -148,7 +150,7 @@ describe('tellSteps: a bridge', () => {
     expect(first).not.toHaveProperty('endedAt')
     expect(first?.waitingFor).toEqual({
       ...{ code: 'ATTESTATION', since: at(2), usualSeconds: 15 },
-      message: 'Burned on arbitrum, waits to be attested.',
+      message: 'Burned on arbitrum. Waits for the attestation.',
     })
     expect(first?.operations).toMatchObject([
       { type: 'burn', status: 'completed', endedAt: at(3), txHash: '0xb' },

@@ -59,7 +59,7 @@ describe('aaveV3.encodeDeposit', () => {
     const allowance = { kind: 'deposit', ...place } as const
     assertAllowed(aaveV3.encodeDeposit(market, wallet, 5n), allowance)
     const more = aaveV3.encodeDeposit(market, wallet, 6n)
-    expect(() => assertAllowed(more, allowance)).toThrow('Refused to sign')
+    expect(() => assertAllowed(more, allowance)).toThrow('Signing rejected')
   })
 })
 

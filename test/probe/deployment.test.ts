@@ -15,7 +15,7 @@ import { startFaultProxy, type Decide, type RpcCall } from '../support/faultProx
 import { closedUrl, startChains, type TestChains } from '../planning/chains.js'
 import type { ChainReport } from '../../probe/chain.js'
 
-/** Nobody has ever been there. */
+/** An unused address. */
 const NOWHERE = '0x00000000000000000000000000000000DeaDBeef'
 
 let world: TestChains
@@ -53,7 +53,7 @@ const disabledBy = (reports: ChainReport[]) =>
     disabledIn(findings).map(({ capability }): Disabled => [chain, capability]),
   )
 
-/** What is found behind a node of base that answers as `decide` says. */
+/** Reports with a proxied node of base, whose faults `decide` returns. */
 async function probeBehind(decide: Decide): Promise<ChainReport[]> {
   const proxy = await startFaultProxy(world.urls['base-sepolia'])
   proxy.set(decide)
@@ -77,7 +77,7 @@ const cctp = (key: 'tokenMessenger' | 'messageTransmitter') => (chain: Chain, to
   return { ...chain, cctp: { ...chain.cctp, [key]: to } }
 }
 
-/** Every address that the registry has of a chain, and what its absence disables. */
+/** Each address of a chain in the registry, with the capability that its absence disables. */
 function spotsOf({ name, markets, otherTokens, uniswap }: Chain): Spot[] {
   const at = (place: string, expected: Capability, change: Spot['change']): Spot => {
     return { chain: name, place, expected, change }
@@ -142,28 +142,28 @@ function spotsOf({ name, markets, otherTokens, uniswap }: Chain): Spot[] {
 }
 
 describe('probeChains', () => {
-  test('nothing is disabled on a chain that is as the registry says', async () => {
+  test('disables nothing on a chain that matches the registry', async () => {
     const reports = await probeChains(world.chains, world.registry)
     const rows = reports.flatMap(({ findings }) => findings)
     expect(rows.filter(({ outcome }) => outcome !== 'ok')).toEqual([])
     expect(rows.length).toBeGreaterThan(30)
   })
 
-  test('each address that is wrong disables what needs it, and nothing else', async () => {
-    const told: unknown[] = []
+  test('a wrong address disables its capability, and nothing else', async () => {
+    const found: unknown[] = []
     const expected: unknown[] = []
     for (const { chain, place, expected: capability, change } of world.registry.chains.flatMap(
       spotsOf,
     )) {
       const registry = registryWith(chain, (one) => change(one, NOWHERE))
-      told.push([chain, place, await disabledWith(registry)])
+      found.push([chain, place, await disabledWith(registry)])
       expected.push([chain, place, [[chain, capability]]])
     }
-    expect(told).toEqual(expected)
+    expect(found).toEqual(expected)
   })
 
   test.each([MULTICALL_ADDRESS, ENTRY_POINT_ADDRESS, DELEGATE_ADDRESS])(
-    'without code at %s nothing can be done on that chain, and everything on the others',
+    'missing code at %s disables that chain, and no other one',
     async (address) => {
       const url = world.urls['base-sepolia']
       const code = await callRpc<string>(url, 'eth_getCode', [address, 'latest'])
@@ -176,22 +176,22 @@ describe('probeChains', () => {
     },
   )
 
-  test('another contract in its place is found out as well', async () => {
-    const told: unknown[] = []
+  test('detects another contract at an address', async () => {
+    const found: unknown[] = []
     const expected: unknown[] = []
     const spots = world.registry.chains.flatMap(spotsOf)
     for (const { chain, place, expected: capability, change } of spots) {
-      // It answers none of the questions, or another question.
+      // It has none of the view functions, or returns other values.
       const elsewhere = place === 'factory' ? undefined : DELEGATE_ADDRESS
       if (!elsewhere) continue
       const registry = registryWith(chain, (one) => change(one, elsewhere))
-      told.push([chain, place, await disabledWith(registry)])
+      found.push([chain, place, await disabledWith(registry)])
       expected.push([chain, place, [[chain, asOther(capability)]]])
     }
-    expect(told).toEqual(expected)
+    expect(found).toEqual(expected)
   })
 
-  test('a node of another chain disables that chain, and its contracts are not looked for', async () => {
+  test('a node of another chain disables the chain, without checks of its contracts', async () => {
     const urls = { ...world.urls, 'base-sepolia': world.urls['arbitrum-sepolia'] }
     const reports = await probeWith(world.registry, urls)
     expect(disabledBy(reports)).toEqual([['base-sepolia', 'node']])
@@ -204,7 +204,7 @@ describe('probeChains', () => {
     ['answers 429', () => 'http429'],
     ['stops answering', ({ method }) => (method === 'eth_chainId' ? undefined : 'http500')],
     ['refuses reads', ({ method }) => (method === 'eth_call' ? 'http500' : undefined)],
-  ])('a node that %s disables nothing: it is asked again', async (_words, decide) => {
+  ])('a node that %s disables nothing', async (_words, decide) => {
     const reports = await probeBehind(decide)
     expect(disabledBy(reports)).toEqual([])
     expect(reports.map(({ answered }) => answered)).toEqual([true, true, false])
@@ -217,11 +217,11 @@ describe('probeChains', () => {
       'ignores overrides of estimates',
       (call) => (isEstimate(call) ? { answer: '0x5208' } : undefined),
     ],
-  ])('a node that %s can sign nothing', async (_words, decide) => {
+  ])('a node that %s disables its chain', async (_words, decide) => {
     expect(disabledBy(await probeBehind(decide))).toEqual([['base-sepolia', 'chain']])
   })
 
-  test('type 4 calls that a node does not know, and a price that is old, are warnings', async () => {
+  test('unsupported type 4 calls are a warning', async () => {
     const reports = await probeBehind(({ method, params: [call] }) => {
       const isTyped = method === 'eth_call' && (call as { type?: string }).type === '0x4'
       return isTyped ? unknown : undefined
@@ -230,7 +230,7 @@ describe('probeChains', () => {
     expect(warnings).toMatchObject([{ check: 'type 4 calls' }])
   })
 
-  test('a candidate that is not there is not offered, which is no failure', async () => {
+  test('a missing candidate is not offered, and is no failure', async () => {
     const registry = registryWith('base-sepolia', (chain) => ({
       ...chain,
       markets: chain.markets.map((market) => ({ ...market, address: NOWHERE, isCandidate: true })),
@@ -243,7 +243,7 @@ describe('probeChains', () => {
     expect(isProven(found, `lending:${market?.address}`)).toBe(true)
   })
 
-  test('nothing that is told names an endpoint', async () => {
+  test('reports contain no host of an endpoint', async () => {
     const reports = await probeWith(world.registry, { ...world.urls, 'base-sepolia': closedUrl })
     for (const url of [...Object.values(world.urls), closedUrl]) {
       expect(JSON.stringify(reports)).not.toContain(new URL(url).host)
@@ -251,7 +251,7 @@ describe('probeChains', () => {
   })
 })
 
-/** A contract that is there, but is no market, is told by its terms. */
+/** A contract that is no market fails the check of the market's terms. */
 function asOther(capability: Capability): Capability {
   if (!capability.startsWith('market:')) return capability
   return capability.replace('market:', 'lending:').replace(NOWHERE, DELEGATE_ADDRESS) as Capability

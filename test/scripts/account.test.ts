@@ -24,7 +24,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** What the program answers; without a URL it looks in `home` for a running stack. */
+/** Runs the program. Without a URL it uses a running stack of `home`. */
 const account = (args: string[], url: string | undefined = database.url) =>
   hearCommand(() => runAccount(args, { STEWARD_HOME: home, DATABASE_URL: url }))
 async function output(...args: string[]): Promise<string> {
@@ -45,7 +45,7 @@ const call = (key: string, scope: Scope = 'read', cost = 0) =>
 const newAccount = () => createTestAccount(database.db)
 
 describe('create', () => {
-  test('makes an account whose key is shown once, works and is kept as a digest', async () => {
+  test('creates an account whose key is shown once, works, and is stored as a hash', async () => {
     const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
     const [id = '', key] = [/acct_\w+/.exec(made)?.[0], keyIn(made)]
     expect(await call(key)).toMatchObject({ accountId: id, tier: 'pro', scopes: ['read', 'write'] })
@@ -67,7 +67,7 @@ describe('create', () => {
 })
 
 describe('list and show', () => {
-  test('are plain tables of what there is', async () => {
+  test('print plain tables', async () => {
     const { id, key } = await newAccount()
     await call(key, 'read', 3)
     const list = await output('list')
@@ -77,7 +77,7 @@ describe('list and show', () => {
     )
     const shown = await output('show', id)
     expect(shown).toContain(`Account  ${id}\nName     Acme Ltd\nPlan     pro\nState    active\n`)
-    expect(shown).toContain('Limits   1000 requests a minute, 10000 wallets\n')
+    expect(shown).toContain('Limits   1000 requests per minute, 10000 wallets\n')
     expect(shown).toContain('Credits  9997 left, 0 bought, 3 used\nMonthly  10000 credits,')
     expect(shown).toMatch(/^KEY_ID +NAME +KEY +SCOPES +CREATED +LAST USED +EXPIRES +REVOKED$/m)
     expect(shown).toMatch(
@@ -91,13 +91,13 @@ describe('list and show', () => {
 })
 
 describe('key create', () => {
-  test('a key with the scope read cannot write, and ends when it shall', async () => {
+  test('creates a key whose scope read cannot write, and which expires at --expires', async () => {
     const { id } = await newAccount()
     const ends = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
     const options = ['--name', 'reader', '--scopes', 'read', '--expires', ends]
     const made = await output('key', 'create', id, ...options)
     const key = keyIn(made)
-    expect(made).toContain(`It expires ${ends.replace('.000', '')}.`)
+    expect(made).toContain(`It expires at ${ends.replace('.000', '')}.`)
     expect(await call(key)).toMatchObject({ accountId: id, verdict: 'admitted' })
     expect(await call(key, 'write')).toMatchObject({ verdict: 'outOfScope' })
     const row = await rowOf(key)
@@ -108,7 +108,7 @@ describe('key create', () => {
 })
 
 describe('key revoke', () => {
-  test('ends a key at once, and a second time is told so', async () => {
+  test('revokes a key at once, and rejects a second revocation', async () => {
     const { key } = await newAccount()
     const { id } = await rowOf(key)
     expect(await call(key)).toMatchObject({ verdict: 'admitted' })
@@ -119,7 +119,7 @@ describe('key revoke', () => {
 })
 
 describe('key roll', () => {
-  test('gives a successor with the same scopes; the old key ends after the grace', async () => {
+  test('creates a successor with the same scopes, and the old key ends after the grace period', async () => {
     const { id, key } = await newAccount()
     const reader = await createApiKey(database.db, id, { name: 'r', scopes: ['read'] })
     const old = await rowOf(reader)
@@ -133,7 +133,7 @@ describe('key roll', () => {
     const leftMs = (ends?.getTime() ?? 0) - Date.now()
     expect(leftMs).toBeGreaterThan(1.9 * 3_600_000)
     expect(leftMs).toBeLessThanOrEqual(2 * 3_600_000)
-    expect(rolled).toContain(`The old key ends ${ends?.toISOString().replace(/\.\d+/, '')}.`)
+    expect(rolled).toContain(`The old key ends at ${ends?.toISOString().replace(/\.\d+/, '')}.`)
     const past = { expires_at: new Date(Date.now() - 1) }
     await database.db('api_key').where({ id: old.id }).update(past)
     expect(await call(reader)).toBeUndefined()
@@ -150,7 +150,7 @@ describe('key roll', () => {
 })
 
 describe('credits grant', () => {
-  test('are in the ledger and in the balance; a reference counts once', async () => {
+  test('adds to the ledger and the balance, once per reference', async () => {
     const { id, key } = await newAccount()
     const grant = ['credits', 'grant', id, '500', '--reference', `invoice ${id}`]
     expect(await output(...grant)).toContain('Credits  500 left, 500 bought, 0 used\n')
@@ -164,7 +164,7 @@ describe('credits grant', () => {
 })
 
 describe('the database', () => {
-  test('is that of a running npm start when the environment names none, and is told', async () => {
+  test('defaults to that of a running npm start, and names it', async () => {
     const file = join(home, 'dev.json')
     await writeFile(file, JSON.stringify({ databaseUrl: database.url }))
     const { code, stdout, stderr } = await account(['list'], '')
@@ -172,10 +172,14 @@ describe('the database', () => {
     expect([code, stderr]).toEqual([0, `Database of npm start: ${host}${pathname}\n`])
     expect(stdout).toContain('acct_')
     await rm(file)
-    await expectRefused(['list'], 'DATABASE_URL is not set, and no npm start runs here.', '')
+    await expectRefused(
+      ['list'],
+      'DATABASE_URL is not set and npm start is not running. Set DATABASE_URL, or run npm start.',
+      '',
+    )
   })
 
-  test('error: one line without the password when it does not serve', async () => {
+  test('error: one line without the password when the database is unusable', async () => {
     const url = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href
     const empty = newId('steward_test_')
     await database.db.raw(`create database ${empty} template template0`)
@@ -183,9 +187,9 @@ describe('the database', () => {
     const cases: [string, string | RegExp][] = [
       [url({ port: '1', password: 'hunter2' }), 'does not answer (ECONNREFUSED).'],
       [url({ pathname: '/nowhere' }), 'does not exist.'],
-      [url({ pathname: `/${empty}` }), 'is not migrated, or not to this version: run npm run mig'],
-      [asApi, 'belongs to another role: use that of its owner.'],
-      ['localhost:5432', 'DATABASE_URL is not an address like postgres://'],
+      [url({ pathname: `/${empty}` }), 'is not migrated to this version. Run npm run migrate'],
+      [asApi, 'belongs to another role. Use the role of its owner.'],
+      ['localhost:5432', 'DATABASE_URL must be an address such as postgres://'],
     ]
     for (const [where, message] of cases) {
       const { code, stdout, stderr } = await account(['list'], where)
@@ -199,8 +203,8 @@ describe('the database', () => {
 })
 
 describe('a wrong call', () => {
-  test('error: the program says it in one line and ends with 1', async () => {
-    await expectRefused([], 'Which command? Help: npm run account -- --help')
+  test('error: the program prints one line and exits with 1', async () => {
+    await expectRefused([], 'The command is missing. Help: npm run account -- --help')
     await expectRefused(['show', 'acct_none'], 'There is no account acct_none.')
     const root = fileURLToPath(new URL('../..', import.meta.url))
     const args = ['--import', 'tsx', join(root, 'scripts', 'account.ts'), 'show', 'acct_none']
@@ -210,7 +214,7 @@ describe('a wrong call', () => {
     ).rejects.toMatchObject({ code: 1, stdout: '', stderr: 'There is no account acct_none.\n' })
   })
 
-  test('--help tells all commands', async () => {
+  test('--help lists all commands', async () => {
     const help = await output('--help')
     for (const name of ['create', 'list', 'show', 'plan', 'suspend', 'key roll', 'credits grant']) {
       expect(help).toContain(`\n  ${name}`)

@@ -20,7 +20,7 @@ beforeEach(() => {
   })
 })
 
-/** What a command prints. */
+/** The output of a command. */
 async function output(...argv: string[]): Promise<string> {
   printed = ''
   await readCommand(argv)?.(database.db)
@@ -41,13 +41,13 @@ describe('key roll and the expiry of the old key', () => {
     return { rolled, successor: await rowOf(keyIn(rolled)) }
   }
 
-  test('the successor ends when the old key would have', async () => {
+  test('keeps the expiry of the old key', async () => {
     const { rolled, successor } = await rollExpiring()
     expect(successor).toMatchObject({ expires_at: endsAt })
-    expect(rolled).toContain(`It expires ${text}.`)
+    expect(rolled).toContain(`It expires at ${text}.`)
   })
 
-  test('a date, or never, that is told holds instead', async () => {
+  test('uses the date, or never, of --expires', async () => {
     const later = new Date(endsAt.getTime() + 86_400_000).toISOString()
     const { successor } = await rollExpiring('--expires', later)
     expect(successor).toMatchObject({ expires_at: new Date(later) })
@@ -61,11 +61,11 @@ describe('plan', () => {
   const grants = (id: string) =>
     database.db('ledger').where({ account_id: id }).whereLike('reason', 'grant:%').pluck('delta')
 
-  test('sets the limits of the plan; more credits a month are there at once, once', async () => {
+  test('sets the limits of the plan, and grants a higher monthly allowance at once, once', async () => {
     const { id, key } = await newAccount()
     await call(key, 'read', 3)
     expect(await output('plan', id, 'enterprise')).toContain(
-      'Plan     enterprise\nState    active\nLimits   10000 requests a minute, any number of wallets\n' +
+      'Plan     enterprise\nState    active\nLimits   10000 requests per minute, unlimited wallets\n' +
         'Credits  999997 left, 0 bought, 3 used\nMonthly  1000000 credits,',
     )
     expect(await call(key)).toMatchObject({ tier: 'enterprise', limit: 10_000, balance: 999_997n })
@@ -75,18 +75,18 @@ describe('plan', () => {
     expect(await grants(id)).toEqual([10_000n, 990_000n])
   })
 
-  test('fewer credits a month hold from the next month on, other limits at once', async () => {
+  test('applies a lower monthly allowance from the next month, and other limits at once', async () => {
     const { id, key } = await newAccount()
     await call(key)
     expect(await output('plan', id, 'free')).toContain(
-      'Limits   100 requests a minute, 100 wallets',
+      'Limits   100 requests per minute, 100 wallets',
     )
     expect(await call(key)).toMatchObject({ tier: 'free', limit: 100, balance: 10_000n })
     await database.db('account').where({ id }).update({ period: 202_001 })
     expect(await call(key)).toMatchObject({ balance: 100n })
   })
 
-  test('an account that has not called this month gets what its new plan brings', async () => {
+  test('grants the credits of the new plan to an account without a call this month', async () => {
     const { id, key } = await newAccount()
     await output('plan', id, 'free')
     expect(await call(key)).toMatchObject({ balance: 100n })
@@ -97,7 +97,7 @@ describe('plan', () => {
 describe('suspend and resume', () => {
   const why = ['--why', 'an unpaid bill', '--by', 'alice']
 
-  test('no key of a suspended account is admitted, from its next request on, and nothing is charged', async () => {
+  test('reject all keys of a suspended account from the next request, without a charge', async () => {
     const { id, key } = await newAccount()
     const other = await newAccount()
     expect(await call(key)).toMatchObject({ verdict: 'admitted' })
@@ -117,7 +117,7 @@ describe('suspend and resume', () => {
     )
   })
 
-  test('a month in which an account is only suspended brings it no credits', async () => {
+  test('grant no credits for a month of suspension', async () => {
     const { id, key } = await newAccount()
     await output('suspend', id, ...why)
     expect(await call(key)).toMatchObject({ verdict: 'suspended', balance: 0n })
@@ -125,7 +125,7 @@ describe('suspend and resume', () => {
     expect(await call(key)).toMatchObject({ verdict: 'admitted', balance: 10_000n })
   })
 
-  test('each act is kept with who and why, and only what was done', async () => {
+  test('record each effective action with operator and reason', async () => {
     const { id } = await newAccount()
     await output('suspend', id, ...why)
     await expect(output('suspend', id, ...why)).rejects.toThrow('is suspended already.')
@@ -157,7 +157,7 @@ describe('suspend and resume', () => {
 describe('freeze and pause', () => {
   const why = ['--why', 'a drill', '--by', 'alice']
 
-  test('an account, a wallet, a chain and the deployment are stopped and let go, each with a reason', async () => {
+  test('stop and resume an account, a wallet, a chain and the deployment, each with a reason', async () => {
     const { id } = await newAccount()
     const wallet = await insertTestWallet(database.db)
     const acts: [stop: string[], resume: string[], row: string][] = [
@@ -167,9 +167,9 @@ describe('freeze and pause', () => {
       [['deployment', 'pause'], ['deployment', 'resume'], 'deployment  all'],
     ]
     for (const [stop, , row] of acts) {
-      const told = await output(...stop, ...why)
-      expect(told).toContain(row)
-      expect(told).toMatch(/alice +a drill/)
+      const listed = await output(...stop, ...why)
+      expect(listed).toContain(row)
+      expect(listed).toMatch(/alice +a drill/)
       await expect(output(...stop, ...why)).rejects.toThrow('is stopped already.')
     }
     expect((await output('stops')).trim().split('\n')).toHaveLength(5)
@@ -193,14 +193,14 @@ describe('freeze and pause', () => {
     [['wallet', 'freeze', ...why], 'wallet freeze: WALLET is missing.'],
     [['freeze', ...why], 'freeze: ACCOUNT is missing.'],
     [['stops', ...why], 'stops has no option --why.'],
-  ])('%j is refused: %s', (argv, message) => {
+  ])('error: %j: %s', (argv, message) => {
     expect(() => readCommand(argv)).toThrow(message)
   })
 
-  test('who acts is the user of the machine, unless told', async () => {
+  test('the operator defaults to the user of the machine', async () => {
     await output('deployment', 'pause', '--why', 'a drill')
-    const told = await output('deployment', 'resume', '--why', 'over')
-    expect(told).toContain('Nothing is frozen or paused.')
+    const listed = await output('deployment', 'resume', '--why', 'over')
+    expect(listed).toContain('Nothing is frozen or paused.')
     expect(await output('events')).toContain(userInfo().username)
   })
 })
@@ -209,7 +209,7 @@ describe('--json', () => {
   const json = async (...args: string[]) =>
     JSON.parse(await output(...args, '--json')) as Record<string, unknown>
 
-  test('every command answers with what it did, and only with that', async () => {
+  test('prints the result of every command as JSON only', async () => {
     const made = await json('create', '--plan', 'pro', '--name', 'Acme Ltd')
     const { id } = made.account as { id: string }
     const account = {
@@ -260,15 +260,15 @@ describe('a wrong call', () => {
   const key = ['key', 'create', none, '--name', 'n']
 
   test.each<[string, string[], string]>([
-    ['no command', [], 'Which command? Help: npm run account -- --help'],
-    ['an unknown command', ['remove', none], 'There is no command remove acct_none.'],
-    ['a name of JavaScript', ['constructor'], 'There is no command constructor.'],
+    ['no command', [], 'The command is missing. Help: npm run account -- --help'],
+    ['an unknown command', ['remove', none], 'Unknown command remove acct_none.'],
+    ['a name of JavaScript', ['constructor'], 'Unknown command constructor.'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
     ['an option without its value', ['create', '--plan'], "Option '--plan <value>' argument"],
     ['an option of another command', ['list', '--plan', 'pro'], 'list has no option --plan.'],
     ['a missing argument', ['key', 'list'], 'key list: ACCOUNT is missing.'],
     ['an empty argument', ['show', ''], 'show: ACCOUNT is missing.'],
-    ['an argument too many', ['show', none, 'x'], 'show: x is too much.'],
+    ['an argument too many', ['show', none, 'x'], 'show: unexpected argument x.'],
     ['a bad plan', ['create', '--name', 'n', '--plan', 'gold'], '--plan must be one of free, pro,'],
     ['no name', ['create', '--plan', 'pro'], '--name is missing.'],
     ['a bad name', ['create', '--plan', 'pro', '--name', 'a\nb'], '--name must be a line of 1 to'],
@@ -280,7 +280,7 @@ describe('a wrong call', () => {
     ['a bad grace', ['key', 'roll', 'k', '--grace', '-1'], "Option '--grace' argument is ambig"],
     ['a long grace', ['key', 'roll', 'k', '--grace', '9999'], '--grace must be a whole number fr'],
     ['a bad number', ['credits', 'grant', none, '1e3'], 'CREDITS must be a whole number from 1'],
-  ])('error: %s is refused in one line, before any database', (_title, argv, message) => {
+  ])('error: %s is rejected in one line, without a database', (_title, argv, message) => {
     const refused = expect.objectContaining({
       ...{ code: 'INVALID_REQUEST', message: expect.stringMatching(/^.+$/) },
     })

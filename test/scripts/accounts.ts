@@ -13,12 +13,12 @@ export async function findKeyRow(db: Db, key: string): Promise<KeyRow> {
   return db('api_key').where({ key_hash }).first<KeyRow>()
 }
 
-/** What the API decides about a call with the key. */
+/** The verdict of the API on a call with the key. */
 export function admitCall(db: Db, key: string, call: { scope: Scope; cost: number }) {
   return admit(db, { key, requestId: newId('req_'), route: 'test', ...call })
 }
 
-/** An account of the plan pro, and its key. */
+/** A pro account and its key. */
 export async function createTestAccount(db: Db): Promise<{ id: string; key: string }> {
   const { id } = await createAccount(db, { name: 'Acme Ltd', plan: 'pro' })
   return { id, key: await createApiKey(db, id, { name: 'first' }) }

@@ -34,8 +34,8 @@ beforeAll(async () => {
     .first<{ balance: bigint }>(database.db.raw('granted + purchased as balance'))
   if (balance > 0n) {
     const grant = { account_id, request_id: 'req_grant', reason: 'grant:test' }
-    const told = await database.db('ledger').where({ account_id }).sum<{ sum: string }[]>('delta')
-    const missing = balance - BigInt(told[0]?.sum ?? 0)
+    const sums = await database.db('ledger').where({ account_id }).sum<{ sum: string }[]>('delta')
+    const missing = balance - BigInt(sums[0]?.sum ?? 0)
     if (missing !== 0n) await database.db('ledger').insert({ ...grant, delta: String(missing) })
   }
 })
@@ -45,59 +45,59 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const said: string[] = []
+const printed: string[] = []
 const run = (...argv: string[]) =>
-  runAudit([...argv, '--without-temporal'], env, (line) => void said.push(line))
+  runAudit([...argv, '--without-temporal'], env, (line) => void printed.push(line))
 
 describe('npm run audit', () => {
-  test('says that nothing differs, with the exit code 0, and how far it is', async () => {
-    expect(await run()).toEqual({ text: 'No difference.', exitCode: 0 })
-    expect(said).toEqual(expect.arrayContaining(['credits', 'base-sepolia: lanes']))
+  test('exit 0: reports no differences, and its progress', async () => {
+    expect(await run()).toEqual({ text: 'No differences.', exitCode: 0 })
+    expect(printed).toEqual(expect.arrayContaining(['credits', 'base-sepolia: senders']))
   })
 
-  test('names what differs as a table and as JSON, with the exit code 1, and writes nothing', async () => {
+  test('exit 1: reports differences as a table and as JSON, and writes nothing', async () => {
     const id = await insertTestIntent(database.db, wallet, 'completed')
     const { text, exitCode } = (await run()) ?? {}
     expect(exitCode).toBe(1)
-    expect(text).toMatch(/CHECK +ABOUT +ROW +CHAIN +MEND/)
+    expect(text).toMatch(/CHECK +ABOUT +ROW +CHAIN +FIX/)
     expect(text).toContain(`intent ${id}`)
-    const told = JSON.parse((await run('--json'))?.text ?? '') as { differences: object[] }
-    expect(told.differences).toMatchObject([{ check: 'ends', row: 'completed', mendable: true }])
+    const report = JSON.parse((await run('--json'))?.text ?? '') as { differences: object[] }
+    expect(report.differences).toMatchObject([{ check: 'ends', row: 'completed', isFixable: true }])
     const row = await database.db('intent').where({ id }).first<{ status: string }>('status')
     expect(row).toEqual({ status: 'completed' })
   })
 
-  test('--reconcile mends it, tells so, and has nothing to do the second time', async () => {
+  test('--reconcile fixes and reports differences, and has no effect the second time', async () => {
     const { text, exitCode } = (await run('--reconcile')) ?? {}
-    expect([exitCode, text]).toEqual([0, '1 mended.\nNo difference.'])
-    expect(said.filter((line) => line.startsWith('mended: intent '))).toHaveLength(1)
-    expect(await run('--reconcile')).toEqual({ text: 'No difference.', exitCode: 0 })
+    expect([exitCode, text]).toEqual([0, '1 fixed.\nNo differences.'])
+    expect(printed.filter((line) => line.startsWith('fixed: intent '))).toHaveLength(1)
+    expect(await run('--reconcile')).toEqual({ text: 'No differences.', exitCode: 0 })
   })
 
-  test('--older-than names what is open for longer, and what it waits for', async () => {
+  test('--older-than reports rows of that age with their wait reason', async () => {
     const created_at = new Date(Date.now() - 3_600_000)
     const id = await insertTestIntent(database.db, wallet, 'pending', { created_at })
-    expect(await run('--older-than', '2h')).toEqual({ text: 'No difference.', exitCode: 0 })
+    expect(await run('--older-than', '2h')).toEqual({ text: 'No differences.', exitCode: 0 })
     const { text, exitCode } = (await run('--older-than', '30m')) ?? {}
     expect(exitCode).toBe(1)
     expect(text).toMatch(new RegExp(`ages +intent ${id} +pending since .+ +waits for its plan`))
     await database.db('intent').where({ id }).delete()
   })
 
-  test('explains itself on demand', async () => {
+  test('--help returns no report', async () => {
     expect(await runAudit(['--help'], {})).toBeUndefined()
   })
 
   test.each([
-    ['an option that it does not know', ['--mend'], {}, 'INVALID_REQUEST'],
-    ['an age that is none', ['--older-than', '1'], {}, 'INVALID_REQUEST'],
+    ['an unknown option', ['--repair'], {}, 'INVALID_REQUEST'],
+    ['a malformed age', ['--older-than', '1'], {}, 'INVALID_REQUEST'],
     ['an age without its value', ['--older-than'], {}, 'INVALID_REQUEST'],
     ['no settings', [], { STEWARD_HOME: '/nowhere' }, 'MISCONFIGURED'],
   ])('error: %s', async (_what, argv, settings, code) => {
     await expect(runAudit(argv, settings)).rejects.toMatchObject({ code })
   })
 
-  test('error: it cannot look when a chain, Temporal or the owner is not there, and tells no URL', async () => {
+  test('error: no chain, no Temporal, or another role than the owner, without a URL in the message', async () => {
     const nowhere = 'http://127.0.0.1:9/secret-key'
     const silent = { ...env, [rpcVariable('base-sepolia')]: nowhere }
     const asWorker = { ...env, DATABASE_URL: database.urlAs('steward_worker') }

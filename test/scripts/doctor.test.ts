@@ -51,7 +51,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** A file of what was deployed, with something else for one chain. */
+/** A file of the deployed contracts, with changes for one chain. */
 function contractsFile(chain?: ChainName, changes: object = {}): string {
   const file = join(folder, `devnet-${chain ?? 'whole'}.json`)
   const { contracts } = world
@@ -61,32 +61,32 @@ function contractsFile(chain?: ChainName, changes: object = {}): string {
 }
 
 describe('npm run doctor', () => {
-  test('0: a table of all checks, treasury and lanes among them', async () => {
+  test('exit 0: a table of all checks, with treasury and senders', async () => {
     const answer = await diagnose([], env)
     expect(answer?.exitCode).toBe(0)
     expect(answer?.text).toMatch(/^CHAIN +CHECK +OUTCOME +DETAIL +DISABLES\n/)
     expect(answer?.text).toMatch(/^base-sepolia +EntryPoint +ok +/m)
     expect(answer?.text).toContain('the treasury has 50 USDC')
-    expect(answer?.text).toContain('the lane has 1 ETH')
-    expect(answer?.text).toMatch(/Nothing failed\.$/)
+    expect(answer?.text).toContain('the sender has 1 ETH')
+    expect(answer?.text).toMatch(/All checks passed\.$/)
   })
 
-  test('1: names what is broken and what that disables; --json says the same', async () => {
+  test('exit 1: names the failed check and the disabled capability, also with --json', async () => {
     const broken = { ...env, DEVNET_FILE: contractsFile('ethereum-sepolia', { comet: NOWHERE }) }
     const answer = await diagnose([], broken)
     expect(answer?.exitCode).toBe(1)
-    const failed = answer?.text.split('\n').filter((line) => / failed +there/.test(line))
+    const failed = answer?.text.split('\n').filter((line) => / failed +no /.test(line))
     expect(failed).toHaveLength(1)
     expect(failed?.[0]).toMatch(
       new RegExp(`^ethereum-sepolia +compound-v3 market +failed .* the market ${NOWHERE}$`),
     )
     const json = await diagnose(['--json'], broken)
-    const told = JSON.parse(json?.text ?? '') as { chains: { disabled: unknown[] }[] }
+    const report = JSON.parse(json?.text ?? '') as { chains: { disabled: unknown[] }[] }
     expect(json?.exitCode).toBe(1)
-    expect(told.chains.map(({ disabled }) => disabled.length)).toEqual([1, 0, 0])
+    expect(report.chains.map(({ disabled }) => disabled.length)).toEqual([1, 0, 0])
   })
 
-  test('no word of it names a node or the database', async () => {
+  test('contains no host of a node or of the database', async () => {
     const texts = [await diagnose([], env), await diagnose(['--json'], env)]
     const urls = [...Object.values(world.urls), database.url]
     for (const answer of texts) {
@@ -94,7 +94,7 @@ describe('npm run doctor', () => {
     }
   })
 
-  test('2: arguments and settings that are wrong, in one line or one for each', async () => {
+  test('exit 2: wrong arguments and settings, each in one line', async () => {
     const doctor = (args: string[], settings: NodeJS.ProcessEnv) =>
       hearCommand(() =>
         printReport(() => diagnose(args, { STEWARD_HOME: folder, ...settings }), USAGE),
@@ -104,14 +104,16 @@ describe('npm run doctor', () => {
     expect([misused.code, misused.stdout]).toEqual([2, ''])
     expect(misused.stderr).toMatch(/--jsn/)
     expect([unset.code, unset.stdout]).toEqual([2, ''])
-    expect(unset.stderr).toMatch(/^NETWORK is not set, and no npm start runs here\.$/m)
+    expect(unset.stderr).toMatch(
+      /^NETWORK is not set and npm start is not running\. Set NETWORK, or run npm start\.$/m,
+    )
   })
 })
 
-describe('a treasury that refills lanes', () => {
+describe('a treasury that refills senders', () => {
   afterAll(() => database.db('lane').where({ purpose: 'treasury' }).delete())
 
-  test('is told of on each chain: a warning where it has no ETH', async () => {
+  test('is checked on each chain, with a warning without ETH', async () => {
     const { kek_id, sealed_key } = await database
       .db('lane')
       .where({ sender: LANE })
@@ -131,23 +133,25 @@ describe('a treasury that refills lanes', () => {
 })
 
 describe('npm run account -- lanes', () => {
-  test('addresses, balances, nonces that are open, and how long the gas lasts', async () => {
+  test('shows addresses, balances, open nonces, and how long the gas lasts', async () => {
     const { text, json } = await describeLanes(database.db, env)
     expect(text).toMatch(/^CHAIN +ROLE +ADDRESS +BALANCE +NEXT NONCE +OPEN +LASTS$/m)
     expect(text).toMatch(
       new RegExp(`^arbitrum-sepolia +treasury +${TREASURY} +50 USDC +- +- +50 fundings$`, 'm'),
     )
-    expect(text).toMatch(new RegExp(`^base-sepolia +lane +${LANE} +1 ETH +3 +2 +\\d+ lends$`, 'm'))
+    expect(text).toMatch(
+      new RegExp(`^base-sepolia +sender +${LANE} +1 ETH +3 +2 +\\d+ lends$`, 'm'),
+    )
     expect(json).toMatchObject({
       treasury: [{ chain: 'arbitrum-sepolia', balance: '50', lasts: 50 }],
       lanes: [{ chain: 'base-sepolia', address: LANE, balance: '1', nextNonce: 3, openNonces: 2 }],
     })
   })
 
-  test('a chain that does not answer keeps no other from being told', async () => {
+  test('shows the other chains when one does not answer', async () => {
     const variable = rpcVariable('base-sepolia')
     const { text } = await describeLanes(database.db, { ...env, [variable]: 'http://127.0.0.1:1' })
-    expect(text).toMatch(new RegExp(`^base-sepolia +lane +${LANE} +no answer +3 +2 +-$`, 'm'))
+    expect(text).toMatch(new RegExp(`^base-sepolia +sender +${LANE} +no answer +3 +2 +-$`, 'm'))
     expect(text).toContain('50 USDC')
   })
 })

@@ -28,14 +28,14 @@ const tokenIn = (text: string) =>
   /https:\/\/steward\.example\.com\/dashboard\/invitations\/([\w-]{43})\s/.exec(text)?.[1] ?? ''
 
 describe('invite', () => {
-  test('prints a link to the account, good for a day, and stores no more than its hash', async () => {
+  test('prints a link to the account that is valid for a day, and stores only its hash', async () => {
     const { id } = await createTestAccount(database.db)
     const text = await invite(
       ...['--account', id, '--role', 'owner', '--email', 'Ann@Example.com', '--operator'],
     )
-    const told = await getInvitation(database.db, tokenIn(text))
-    expect(told).toMatchObject({ accountId: id, email: 'ann@example.com', role: 'owner' })
-    const hours = (told.expiresAt.getTime() - Date.now()) / 3_600_000
+    const invitation = await getInvitation(database.db, tokenIn(text))
+    expect(invitation).toMatchObject({ accountId: id, email: 'ann@example.com', role: 'owner' })
+    const hours = (invitation.expiresAt.getTime() - Date.now()) / 3_600_000
     expect(hours).toBeGreaterThan(23)
     expect(hours).toBeLessThanOrEqual(24)
     const [row] = await database.db('invitation').select<object[]>()
@@ -43,7 +43,7 @@ describe('invite', () => {
     expect(JSON.stringify(row)).not.toContain(tokenIn(text))
   })
 
-  test('a new link replaces the one before', async () => {
+  test('a new link replaces the earlier one', async () => {
     const { id } = await createTestAccount(database.db)
     const first = tokenIn(await invite('--account', id, '--role', 'owner'))
     const second = tokenIn(await invite('--account', id, '--role', 'viewer'))
@@ -51,7 +51,7 @@ describe('invite', () => {
     expect(await getInvitation(database.db, second)).toMatchObject({ email: null, role: 'viewer' })
   })
 
-  test('tells in JSON what it tells in text', async () => {
+  test('prints the same as JSON', async () => {
     const { id } = await createTestAccount(database.db)
     const { url, role } = JSON.parse(await invite('--account', id, '--role', 'owner', '--json'))
     expect([tokenIn(`${url} `).length, role]).toEqual([43, 'owner'])
@@ -66,7 +66,7 @@ describe('invite', () => {
     await expect(invite(...argv)).rejects.toMatchObject({ message })
   })
 
-  test('error: --base-url is missing where nothing tells it', () => {
+  test('error: --base-url is missing without another source', () => {
     const { DATABASE_URL } = process.env
     process.env.DATABASE_URL = database.url
     try {

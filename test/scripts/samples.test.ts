@@ -25,7 +25,7 @@ const render = (page: string) => renderSamples(page, () => Promise.resolve(sourc
 const block = (...lines: string[]) => ['', '```ts', ...lines, '```'].join('\n')
 
 describe('renderSamples', () => {
-  test('puts the region below its mark, without its indentation and the marks within', async () => {
+  test('inserts the region below its mark, without indentation and inner marks', async () => {
     const first = '<!-- sample: a.ts#first -->'
     const inner = '<!-- sample: a.ts#inner -->'
     expect(await render(`${first}\n\ntext\n\n${inner}`)).toBe(
@@ -33,7 +33,7 @@ describe('renderSamples', () => {
     )
   })
 
-  test('replaces what stands there, and nothing else', async () => {
+  test('replaces an existing block, and nothing else', async () => {
     const mark = '<!-- sample: a.ts#inner -->'
     const stale = `before\n\n${mark}\n${block('x(0)', '', 'x(1)')}\n\nafter\n\n\`\`\`ts\nkept\n\`\`\`\n`
     const fresh = await render(stale)
@@ -41,7 +41,7 @@ describe('renderSamples', () => {
     expect(await render(fresh)).toBe(fresh)
   })
 
-  test('error: a region that does not exist', async () => {
+  test('error: a missing region', async () => {
     await expect(render('<!-- sample: a.ts#third -->')).rejects.toThrow('a.ts has no region third.')
   })
 })

@@ -25,6 +25,6 @@ describeWithPython('steward-sdk: its rules, and both clients with the API', () =
   test('without warnings in an interpreter that makes errors of them', async () => {
     const env = { PYTHONPATH: 'src' }
     const args = ['-W', 'error', '-c', 'import steward; print(steward.__version__)']
-    expect(await runPython(python ?? '', args, env)).toEqual({ code: 0, output: '0.2.0\n' })
+    expect(await runPython(python ?? '', args, env)).toEqual({ code: 0, output: '0.3.0\n' })
   })
 })

@@ -109,7 +109,7 @@ describe('the daily limit', () => {
     await world.sign(signerOf({ walletDailyUnits: 2n * usdcUnits }))
     expect(await world.row(operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'INTERNAL' },
-      message: 'Refused to sign: 3 USD exceed its daily limit of 2 USD.',
+      message: 'Signing rejected: 3 USD exceed its daily limit of 2 USD.',
     })
   })
 })

@@ -147,7 +147,7 @@ describe('a market of another USD token', () => {
     expect(half).toBeLessThan(0.51)
 
     await lender()
-    const why = 'does not count: a swap would bring only 0.'
+    const why = 'does not count: a swap would return only 0.'
     await expect(planWithdrawal(world, wallet, 'max')).rejects.toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       message: expect.stringContaining(why),

@@ -18,7 +18,7 @@ describe('the signer rejects', () => {
     await world.sign()
     const row = await world.row(lend.operationId)
     expect(row).toMatchObject({ state: 'deferred', payload: null, tx_id: null })
-    expect(row?.message).toMatch(/^Refused to sign|Unexpected/)
+    expect(row?.message).toMatch(/^Signing rejected|Unexpected/)
     expect(await world.transactions()).toHaveLength(0)
     await world.db('operation').where({ id: lend.operationId }).update({ state: 'cancelled' })
   }

@@ -11,10 +11,10 @@ import type { Funding } from '../../db/intents/fundings.js'
 const DEADLINE_EXCEEDED = 4
 const funding = { id: 'fnd_1', accountId: 'acc_1', walletId: 'wal_1' } as unknown as Funding
 
-/** Takes calls and never answers one, as a server does that hangs. */
+/** A server that hangs: accepts calls and never answers. */
 let server: Http2Server
 const sessions: ServerHttp2Session[] = []
-/** Namespaces that calls have named. */
+/** Namespaces of the received calls. */
 const namespaces = new Set<unknown>()
 let address: string
 let client: Client
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 describe('a client of a server that hangs', () => {
-  test('gives up a ping, a start and a query by itself', async () => {
+  test('ends a ping, a start and a query by a timeout', async () => {
     const start = startFunding(client, { funding, tier: 'free' })
     await Promise.all([
       expect(pingTemporal(client)).rejects.toMatchObject({ code: DEADLINE_EXCEEDED }),
@@ -44,8 +44,8 @@ describe('a client of a server that hangs', () => {
   })
 })
 
-describe('what the API calls', () => {
-  test('names the namespace', async () => {
+describe('the calls of the API', () => {
+  test('contain the namespace', async () => {
     const own = connectTemporal(address, 'some-namespace')
     await Promise.all([
       startFunding(own, { funding, tier: 'free' }).catch(() => undefined),

@@ -12,7 +12,7 @@ import type { Tier } from '../../domain/tiers.js'
 const FLOOD = 150
 const FEW = 10
 const AT_ONCE = 16
-/** Turns until those who came last are all served: one in two is theirs, and what the worker had polled before. */
+/** Executions until all late accounts are served: half of them are theirs, plus those polled before. */
 const SOON = 2 * FEW + 30
 
 let database: TestDatabase
@@ -43,7 +43,7 @@ async function start(wallet: TestWallet, tier: Tier, count: number): Promise<str
   return ids
 }
 
-/** A start that did not answer in time is made again, as the sweeper does. */
+/** Retries a start that timed out, as the sweeper does. */
 async function startInTheEnd(start: FundingStart): Promise<void> {
   for (;;) {
     try {
@@ -54,7 +54,7 @@ async function startInTheEnd(start: FundingStart): Promise<void> {
   }
 }
 
-/** Fundings in the order in which a worker with few slots executes them, until the given ones are done. */
+/** Fundings in the order of their execution by a worker with few slots, until the given ones are done. */
 async function executeUntil(done: string[]): Promise<string[]> {
   const order: string[] = []
   const left = new Set(done)
@@ -75,7 +75,7 @@ async function executeUntil(done: string[]): Promise<string[]> {
   return order
 }
 
-test('an account that floods holds up nobody who comes after it, and plans are served in their order', async () => {
+test('the flood of one account does not delay later accounts, and plans are served by priority', async () => {
   const [flooding, small, paying] = await Promise.all(
     [1, 2, 3].map(() => insertTestWallet(database.db)),
   )

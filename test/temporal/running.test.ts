@@ -18,7 +18,7 @@ afterAll(async () => {
 
 async function start(type: string): Promise<string> {
   const workflowId = newId('test_')
-  await client.workflow.start(type, { workflowId, taskQueue: 'nobody' })
+  await client.workflow.start(type, { workflowId, taskQueue: 'unserved' })
   return workflowId
 }
 
@@ -28,13 +28,13 @@ async function list(): Promise<string[]> {
   return ids
 }
 
-test('listRunning: the intents and fundings that run, of more than a page, and nothing else', async () => {
+test('listRunning: running intents and fundings only, on several pages', async () => {
   const ended = await start('executeIntent')
   await start('snapshotYields')
   const types = ['fundWallet', ...Array.from({ length: PAGE }, () => 'executeIntent')]
   const running = await Promise.all(types.map(start))
   await client.workflow.getHandle(ended).terminate()
-  // Lists are late.
+  // Listings are eventually consistent.
   while ((await list()).sort().join() !== running.sort().join()) await sleep(50)
   expect((await list()).sort()).toEqual(running.sort())
 })

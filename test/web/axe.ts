@@ -5,19 +5,19 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-type Scope = 'all' | 'colours'
+type RuleScope = 'all' | 'colours'
 
-/** The theme changes colours and nothing else, and only this rule looks at colours. */
+/** The theme changes only colours, and only this rule checks colours. */
 const runOnly = { all: undefined, colours: ['color-contrast'] }
 
 /**
- * What keeps some people from using a page, as far as a machine can tell: rule, element and reason.
+ * The accessibility violations of a page: rule, element and reason.
  *
- * @param page - Of a context that bypasses the page's policy: the rules are a script of their own.
- * @returns Only what is serious or critical.
+ * @param page - A page of a context with `bypassCSP`, because the rules are an injected script.
+ * @returns Only serious and critical violations.
  * @see https://github.com/dequelabs/axe-core/blob/develop/doc/API.md
  */
-export async function findBarriers(page: Page, scope: Scope = 'all'): Promise<string[]> {
+export async function findBarriers(page: Page, scope: RuleScope = 'all'): Promise<string[]> {
   const isLoaded = await page.evaluate<boolean>(`'axe' in window`)
   if (!isLoaded) await page.evaluate(source)
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly: runOnly[scope] })
@@ -29,9 +29,9 @@ export async function findBarriers(page: Page, scope: Scope = 'all'): Promise<st
     )
 }
 
-/** The barriers of a page as it is now, in the light theme and in the dark one: a change reaches all of it at once. */
+/** The accessibility violations of a page in the light and the dark theme. */
 export async function barriersInThemes(page: Page): Promise<string[]> {
-  const look = async (colorScheme: 'light' | 'dark', scope: Scope) => {
+  const look = async (colorScheme: 'light' | 'dark', scope: RuleScope) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const barriers = await findBarriers(page, scope)
     return barriers.map((barrier) => `${colorScheme}: ${barrier}`)

@@ -1,29 +1,29 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
-/** Where Debian and others put it; a checkout brings no browser of its own. */
+/** Usual paths of Chromium. A checkout contains no browser. */
 const places = [
   ...[process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'],
   '/usr/bin/google-chrome',
 ]
 const executablePath = places.find((place) => place && existsSync(place))
 
-/** What the tests of a browser are run by: without one they are skipped, but never where a run must count. */
+/** Whether browser tests run. They are skipped without a browser, except in CI. */
 export const hasBrowser = executablePath !== undefined || process.env.CI === 'true'
 
 if (!hasBrowser) {
   console.warn(
-    'Skipped: no Chromium. Install it (apt-get install chromium) or name it by CHROMIUM.',
+    'Skipped: Chromium not found. Install it (apt-get install chromium) or set CHROMIUM.',
   )
 }
 
-/** Root, which a container has, may not use the sandbox of Chromium. */
+/** Launches Chromium without its sandbox, which root in a container cannot use. */
 export const openBrowser = (): Promise<Browser> => {
-  if (!executablePath) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.')
+  if (!executablePath) throw new Error('Chromium not found. Install it or set CHROMIUM.')
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
-/** What a page must not do: complain, fail, ask elsewhere. Filled while the page is used. */
+/** Collects the errors, console errors and foreign requests of a page while it is used. */
 export function watch(page: Page, origin: string): string[] {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await buildBeside()
 }, BUILD_MS)
 
-/** An asset, and whatever it needs before it runs. */
+/** An asset with all its static imports. */
 function closureOf(name: string, known = new Set<string>()): Set<string> {
   if (known.has(name)) return known
   known.add(name)
@@ -26,7 +26,7 @@ const entry = () => /src="\/dashboard\/assets\/([\w.-]+\.js)"/.exec(read('index.
 const pageOf = (name: string) =>
   new RegExp(`\\./(${name}-[\\w-]+\\.js)`).exec(read(`assets/${entry()}`))?.[1] ?? ''
 
-test('the first page takes at most 180 kB of JavaScript, packed', () => {
+test('the first page loads at most 180 kB of compressed JavaScript', () => {
   const files = closureOf(pageOf('Overview'), closureOf(entry()))
   const sizes = [...files].map(
     (file) => readFileSync(path.join(folder, 'assets', `${file}.gz`)).length,
@@ -36,12 +36,12 @@ test('the first page takes at most 180 kB of JavaScript, packed', () => {
   expect(total).toBeLessThanOrEqual(FIRST_PAGE_BYTES)
 })
 
-test('the chart comes only with the page that has one', () => {
+test('only the yields page loads the chart', () => {
   const files = [...closureOf(pageOf('Overview'), closureOf(entry()))]
   expect(files.filter((file) => file.startsWith('Chart-'))).toEqual([])
 })
 
-test('the page brings no inline script and no inline style, which its policy refuses', () => {
+test('the page has no inline script and no inline style, which the policy forbids', () => {
   const html = read('index.html')
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)/)
   expect(html).not.toMatch(/<style|\sstyle=/)

@@ -11,7 +11,7 @@ const JOURNEY_MS = 180_000
 
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
-describeWithBrowser('the dashboard of a whole stack in a browser', () => {
+describeWithBrowser('dashboard on a whole stack', () => {
   let world: Journey
 
   beforeAll(async () => {
@@ -20,24 +20,24 @@ describeWithBrowser('the dashboard of a whole stack in a browser', () => {
   afterAll(() => world?.stop(), STACK_MS)
 
   test(
-    'an operator sees what is at work and what is stopped, and comes to the workflow of an intent',
+    'an operator sees processes, pauses and freezes, and opens the workflow of an intent',
     async () => {
       const wallet = await world.createWallet({ 'base-sepolia': '1' })
       const { page, faults } = await world.people.join({ role: 'owner', isOperator: true })
       await page.goto(`${world.host}/dashboard/system`)
-      for (const name of ['Chains', 'Lanes', 'Treasury']) {
+      for (const name of ['Chains', 'Senders', 'Treasury']) {
         const rows = page.getByRole('table', { name }).locator('tbody tr')
         await rows.first().waitFor()
         expect(await rows.count()).toBeGreaterThanOrEqual(3)
       }
-      await page.getByText('Nothing is stopped.').waitFor()
+      await page.getByText('Nothing is paused or frozen.').waitFor()
       const target = { scope: 'wallet' as const, subject: wallet.id }
       await stopWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
       const stopped = page.getByRole('table', { name: 'Paused and frozen' }).getByRole('row')
       await stopped.filter({ has: page.locator(`[title="${wallet.id}"]`) }).waitFor()
       expect(await stopped.last().innerText()).toMatch(/a market looks odd\s+alice/)
       await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
-      await page.getByText('Nothing is stopped.').waitFor()
+      await page.getByText('Nothing is paused or frozen.').waitFor()
       const { id } = await world.create(wallet, {
         action: 'lend',
         amount: 1,
@@ -52,7 +52,7 @@ describeWithBrowser('the dashboard of a whole stack in a browser', () => {
   )
 
   test(
-    'no page keeps anybody out, in either theme',
+    'no page has accessibility violations, in both themes',
     async () => {
       const wallet = await world.createWallet({ 'base-sepolia': '2' })
       const { id } = await world.create(wallet, {

@@ -8,7 +8,7 @@ const JOURNEY_MS = 180_000
 
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
-describeWithBrowser('the dashboard in a browser', () => {
+describeWithBrowser('dashboard', () => {
   let world: Journey
 
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describeWithBrowser('the dashboard in a browser', () => {
   }, STACK_MS)
   afterAll(() => world?.stop(), STACK_MS)
 
-  /** What the API says to whoever has a key. */
+  /** Calls the API with a key. */
   const askWith = (key: string) =>
     fetch(`${world.host}/v1/yields`, { headers: { authorization: `Bearer ${key}` } })
 
@@ -24,12 +24,12 @@ describeWithBrowser('the dashboard in a browser', () => {
     page.getByRole('cell', { name, exact: true }).waitFor()
 
   test(
-    'from an invitation to a lend that completes before the eyes of its maker',
+    'from an invitation to a completed lend, live',
     async () => {
       const wallet = await world.createWallet({ 'arbitrum-sepolia': '2' })
       const { page, faults } = await world.people.join({ role: 'owner' })
 
-      // A key, shown once, that the API takes.
+      // A new key is shown once, and the API accepts it.
       await page.getByRole('link', { name: 'API keys', exact: true }).click()
       await page.getByRole('button', { name: 'New key' }).click()
       await page.getByLabel('Name').fill('journey')
@@ -42,20 +42,20 @@ describeWithBrowser('the dashboard in a browser', () => {
       await untilListed(page, 'journey')
       expect(await page.content()).not.toContain(key)
 
-      // Once it is revoked, it opens nothing any more.
+      // The API rejects the revoked key.
       await page.getByRole('button', { name: 'Actions for key journey' }).click()
       await page.getByRole('menuitem', { name: 'Revoke' }).click()
       await page.getByRole('button', { name: `Revoke key …${key.slice(-4)}` }).click()
       await page.getByText('Revoked', { exact: true }).waitFor()
       expect((await askWith(key)).status).toBe(401)
 
-      // A lend from the form: the plan stands beside it, and the button says what it will do.
+      // The form shows the plan, and the button names the action.
       await page.goto(`${world.host}/dashboard/intents/new?walletId=${wallet.id}`)
       await page.getByLabel('Amount of USDC').fill('1')
       await page.getByText('What would happen').waitFor()
       const lend = page.getByRole('button', { name: /^Lend 1 USDC on Base Sepolia$/ })
       await lend.waitFor()
-      // A reload would forget this.
+      // A reload would lose this variable.
       await page.evaluate('window.isSamePage = true')
       const before = await creditsOf(page)
       await lend.click()
@@ -67,7 +67,7 @@ describeWithBrowser('the dashboard in a browser', () => {
         expect(await page.getByRole('listitem').getByText(part).count()).toBe(1)
       }
 
-      // What the page says is what the service has stored.
+      // The page matches the stored row.
       const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
       const row = await world.db('intent').where({ id }).first<{ status: string }>('status')
       expect(row.status).toBe('completed')
@@ -77,7 +77,7 @@ describeWithBrowser('the dashboard in a browser', () => {
   )
 })
 
-/** What is left, as the dashboard is told. */
+/** The credits left, from the dashboard API. */
 const creditsOf = (page: Page) =>
   page.evaluate(async () => {
     const answer = await fetch('/dashboard/api/credits')

@@ -5,7 +5,7 @@ import { newId } from '../../db/connection/ids.js'
 
 export type Journey = Awaited<ReturnType<typeof openJourney>>
 
-/** The stack of the run before the eyes of people of one account. */
+/** The stack of the run with browser users of one account. */
 export async function openJourney() {
   const world = await joinWorld()
   const host = world.stack.facts.hostUrl
@@ -14,15 +14,15 @@ export async function openJourney() {
   const accountId = wallet.account_id
   const browser = await openBrowser()
   const people = createPeople(browser, { host, db: world.db })
-  /** An address is known only once in a deployment. */
-  const newcomer = (wishes: Omit<Newcomer, 'email' | 'accountId'>) => ({
-    ...{ ...wishes, accountId, email: `${newId('p')}@example.com` },
+  /** An e-mail address is unique in a deployment. */
+  const newcomer = (options: Omit<Newcomer, 'email' | 'accountId'>) => ({
+    ...{ ...options, accountId, email: `${newId('p')}@example.com` },
   })
   return {
     ...{ ...world, host, browser },
     people: {
-      join: (wishes: Omit<Newcomer, 'email' | 'accountId'>) => people.join(newcomer(wishes)),
-      invite: (wishes: Omit<Newcomer, 'email' | 'accountId'>) => people.invite(newcomer(wishes)),
+      join: (options: Omit<Newcomer, 'email' | 'accountId'>) => people.join(newcomer(options)),
+      invite: (options: Omit<Newcomer, 'email' | 'accountId'>) => people.invite(newcomer(options)),
     },
     async stop() {
       await browser.close()

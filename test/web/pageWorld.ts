@@ -7,15 +7,15 @@ import type { BrowserContext, Page } from 'playwright-core'
 const PATIENCE_MS = 20_000
 
 export type PageWorld = Awaited<ReturnType<typeof startPageWorld>>
-/** A window of somebody who is signed in. */
-export type Window = { page: Page; faults: string[]; context: BrowserContext }
+/** A browser window of a signed-in user. */
+export type UserWindow = { page: Page; faults: string[]; context: BrowserContext }
 
-/** The built pages, served by an API that has a database and no chain that answers: for what needs none. */
+/** The built pages, served by an API with a database and without chains. */
 export async function startPageWorld() {
   return openPages(await startWorld(undefined, { keepsRequests: true }))
 }
 
-/** The pages of an API, and a browser for them. */
+/** The pages of an API, with a browser. */
 export async function openPages(world: World) {
   await buildBeside()
   const browser = await openBrowser()
@@ -24,8 +24,8 @@ export async function openPages(world: World) {
     ...{ world, browser, host, db: world.database.db, pages: pagesOf(world) },
     newPerson: (options?: Parameters<typeof newPerson>[1]) => newPerson(world, options),
 
-    /** A window of theirs, where rules of accessibility may be run: those are a script of their own. */
-    async open({ cookie }: Person): Promise<Window> {
+    /** Opens a window of a user, without the content security policy, so that the accessibility rules can be injected. */
+    async open({ cookie }: Person): Promise<UserWindow> {
       const [name = '', value = ''] = cookie.split('=')
       const context = await browser.newContext({ bypassCSP: true })
       const { hostname: domain } = new URL(host)
@@ -42,7 +42,7 @@ export async function openPages(world: World) {
   }
 }
 
-/** A wallet of somebody, made by the API. */
+/** Creates a wallet through the API. */
 export async function makeWallet(
   { pages }: Pick<PageWorld, 'pages'>,
   { cookie, accountId }: Person,
@@ -52,6 +52,6 @@ export async function makeWallet(
   return { id: body.id, accountId, address: String(body.address), requestId: 'req_test' }
 }
 
-/** What a page did amiss; that no chain answers here is not its fault. */
+/** The faults of a page, without the expected 503 of the missing chains. */
 export const ownFaults = (faults: readonly string[]) =>
   faults.filter((fault) => !fault.includes('503'))

@@ -13,8 +13,8 @@ const START_MS = 150_000
 
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
-/** One browser and one API for all pages that need no chain. Each test has an account of its own. */
-describeWithBrowser('the dashboard in a browser:', () => {
+/** One browser and one API for all pages without chains. Each test has its own account. */
+describeWithBrowser('dashboard pages:', () => {
   let world: PageWorld
   const open = () => world
 
@@ -23,11 +23,11 @@ describeWithBrowser('the dashboard in a browser:', () => {
   }, START_MS)
   afterAll(() => world?.stop(), START_MS)
 
-  describe('the rules of accessibility', () => testAxe(open))
-  describe('what keeps people out, in either theme, of', () => testBarriers(open))
-  describe('by the keyboard alone', () => testKeyboard(open))
-  describe('a list of intents', () => testLists(open))
+  describe('accessibility rules', () => testAxe(open))
+  describe('accessibility in both themes:', () => testBarriers(open))
+  describe('keyboard', () => testKeyboard(open))
+  describe('list of intents', () => testLists(open))
   describe('members', () => testMembership(open))
-  describe('the way to a page', () => testPaths(open))
-  describe('the theme', () => testTheme(open))
+  describe('navigation', () => testPaths(open))
+  describe('theme', () => testTheme(open))
 })

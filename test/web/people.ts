@@ -7,24 +7,24 @@ import type { Role } from '../../domain/roles.js'
 const PASSWORD = 'four words and a number 7'
 const PATIENCE_MS = 30_000
 
-export type Visit = { page: Page; faults: string[] }
+export type BrowserVisit = { page: Page; faults: string[] }
 export type Newcomer = { email: string; role: Role; accountId?: string; isOperator?: boolean }
 
-/** Whoever looks at the dashboard of a service, each with a browser window of his own. */
+/** Users of a dashboard, each with their own browser window. */
 export function createPeople(browser: Browser, { host, db }: { host: string; db: Db }) {
-  async function open(): Promise<Visit> {
+  async function open(): Promise<BrowserVisit> {
     const page = await browser.newPage()
     page.setDefaultTimeout(PATIENCE_MS)
     return { page, faults: watch(page, host) }
   }
 
-  /** The account that was there first. */
+  /** The oldest account. */
   async function firstAccount(): Promise<string> {
     const account = await db('account').orderBy('created_at').first<{ id: string }>('id')
     return account.id
   }
 
-  /** The address of a link by which somebody joins. */
+  /** The URL of a new invitation. */
   async function invite({ accountId, ...newcomer }: Newcomer): Promise<string> {
     const invitation = { accountId: accountId ?? (await firstAccount()), ...newcomer }
     const { token } = await db.transaction((trx) => inviteMember(trx, invitation))
@@ -35,8 +35,8 @@ export function createPeople(browser: Browser, { host, db }: { host: string; db:
     open,
     invite,
 
-    /** Somebody new, who has come by a link and stands on the first page. */
-    async join(newcomer: Newcomer): Promise<Visit> {
+    /** Joins by invitation and opens the overview. */
+    async join(newcomer: Newcomer): Promise<BrowserVisit> {
       const visit = await open()
       await visit.page.goto(await invite(newcomer))
       await visit.page.getByLabel('Name').fill(newcomer.role)
@@ -46,22 +46,22 @@ export function createPeople(browser: Browser, { host, db }: { host: string; db:
       return visit
     },
 
-    /** Somebody who has joined already, on the page that he wanted. */
-    async signIn(email: string, path: string): Promise<Visit> {
+    /** Signs in an existing member on the given page. */
+    async signIn(email: string, path: string): Promise<BrowserVisit> {
       const visit = await open()
       await visit.page.goto(`${host}/dashboard${path}`)
       await visit.page.getByLabel('E-mail').fill(email)
       await visit.page.getByLabel('Password').fill(PASSWORD)
       await visit.page.getByRole('button', { name: 'Sign in' }).click()
       await visit.page.locator('#main').waitFor()
-      // Whether he is signed in was asked before he was: that refusal is no fault.
+      // The session check before the sign-in is rejected as expected.
       visit.faults.length = 0
       return visit
     },
   }
 }
 
-/** Waits until a page shows what it has asked for. */
+/** Waits until the page has loaded its data. */
 export async function untilShown(page: Page): Promise<void> {
   await page.locator('h1, [role=alert]').first().waitFor()
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })

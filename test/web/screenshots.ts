@@ -15,8 +15,8 @@ import { createPeople, untilShown } from './people.js'
 import type { Page } from 'playwright-core'
 
 /**
- * Photographs every page of the dashboard, of a stack of its own with money in every state, light and dark,
- * wide and narrow. Usage: `npm run screenshots -- [folder]`; without a folder into `.steward/screenshots`.
+ * Takes screenshots of every dashboard page, in both themes and two widths. Starts its own stack with intents in every
+ * state. Usage: `npm run screenshots -- [folder]`; the default folder is `.steward/screenshots`.
  */
 
 const EMAIL = 'ada@example.com'
@@ -28,7 +28,7 @@ type Seeds = Record<'walletId' | 'lent' | 'failed' | 'waiting' | 'webhook', stri
 
 const FUNDINGS = 5
 
-/** Real calls: a lend over a bridge that ends, one whose failure is asked for, one that waits to be attested. */
+/** Creates a completed lend over a bridge, a lend with a simulated failure and a lend that waits for its attestation. */
 async function seed({ facts }: Stack, receiverUrl: string): Promise<Seeds> {
   const call = createClient(facts)
   const order = async (path: string, body: object) => {
@@ -62,7 +62,7 @@ async function seed({ facts }: Stack, receiverUrl: string): Promise<Seeds> {
   return { ...ids, walletId, webhook: webhook.id }
 }
 
-/** Names of pictures, and the addresses below `/dashboard` that they are of. */
+/** Names of the screenshots and their paths below `/dashboard`. */
 const placesOf = ({
   walletId,
   lent,
@@ -90,7 +90,7 @@ const placesOf = ({
 
 const HOURS = 7 * 24
 
-/** A week that has passed: rates of each market around what it pays now, and what was asked on those days. */
+/** Inserts a past week: rates of each market around the current one, and requests. */
 async function seedPast(db: Db): Promise<void> {
   await db.raw(
     `insert into yield_snapshot (chain, protocol, asset, market, apy_percent, taken_at)
@@ -119,7 +119,7 @@ async function seedPast(db: Db): Promise<void> {
   }
 }
 
-/** What a dry run and a chart need after the page itself is there. */
+/** Time for a preview and a chart to render after the page. */
 const SETTLE_MS = 1_500
 
 async function photograph(page: Page, name: string, folder: string): Promise<void> {
@@ -132,7 +132,7 @@ async function photograph(page: Page, name: string, folder: string): Promise<voi
   }
 }
 
-/** Milliseconds from the request of a page to the first thing that is seen of it. */
+/** Milliseconds from the request of a page to its first contentful paint. */
 async function paintedMs(page: Page): Promise<number> {
   const ms = await page.evaluate<number>(
     `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1`,

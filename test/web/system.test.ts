@@ -28,13 +28,13 @@ const well: System = {
   late: [],
 }
 
-test('where all is well, nothing needs anybody', () => {
+test('troublesOf: is empty for a healthy deployment', () => {
   expect(troublesOf(well)).toEqual([])
 })
 
-test('each trouble is said once, in words', () => {
+test('troublesOf: returns one sentence per problem', () => {
   const [chain] = well.readiness.chains
-  if (!chain) throw new Error('There is a chain above.')
+  if (!chain) throw new Error('The chain is missing.')
   const disabled = [{ capability: 'bridge', what: 'the bridge', reason: 'it is another' }]
   const endpoints = [...chain.endpoints, { position: 2, state: 'silent' as const }]
   const stop = { scope: 'chain' as const, subject: 'base-sepolia', since: SINCE, by: 'a', why: 'b' }
@@ -49,18 +49,18 @@ test('each trouble is said once, in words', () => {
     late: [{ intentId: 'intent_1', accountId: 'acct_1', code: 'BRIDGE_TIMEOUT', since: SINCE }],
   }
   expect(troublesOf(troubled)).toEqual([
-    'Temporal does not answer: nothing new begins.',
-    'No signer is there.',
+    'Temporal does not answer: new intents wait.',
+    'No signer process is running.',
     'Endpoint 2 of Base Sepolia: silent.',
-    'On Base Sepolia the bridge is disabled: it is another.',
-    'A lane of Base Sepolia has no gas.',
-    '2 things are stopped.',
+    'The bridge is disabled on Base Sepolia: it is another.',
+    'A sender on Base Sepolia is out of gas.',
+    '2 pauses and freezes are active.',
     '1 intent is late.',
   ])
 })
 
-test('a chain that said too little is named', () => {
+test('troublesOf: names a chain without enough answers', () => {
   const chains = well.readiness.chains.map((chain) => ({ ...chain, answered: false }))
   const system = { ...well, readiness: { ...well.readiness, chains } }
-  expect(troublesOf(system)).toEqual(['Base Sepolia said too little to be judged.'])
+  expect(troublesOf(system)).toEqual(['Base Sepolia did not answer enough checks.'])
 })

@@ -19,17 +19,17 @@ describe('amountText', () => {
     expect(amountText(amount, EN)).toBe(shown)
   })
 
-  test('says when digits are left out, and never rounds', () => {
+  test('marks cut decimals and never rounds', () => {
     expect(amountText('0.9999999', EN)).toBe('0.999999…')
     expect(amountText('0.1234560', EN)).toBe('0.123456')
   })
 
-  test('takes numbers as JSON has them, without an exponent', () => {
+  test('formats JSON numbers without an exponent', () => {
     expect(amountText(1e-7, EN)).toBe('0.000000…')
     expect(amountText(12.5, EN)).toBe('12.5')
   })
 
-  test('groups by the locale of the reader', () => {
+  test('uses the separators of the locale', () => {
     expect(amountText('1234.5', 'de')).toBe('1.234,5')
   })
 })
@@ -46,7 +46,7 @@ describe('usdText', () => {
   })
 })
 
-test('percentText: two digits', () => {
+test('percentText: two decimals', () => {
   expect(percentText(4.1178, EN)).toBe('4.12 %')
 })
 
@@ -57,7 +57,7 @@ describe('sumText', () => {
     expect(sumText(['5', '-7.5'])).toBe('-2.5')
   })
 
-  test('any amounts in micro tokens: as integers do', () => {
+  test('matches integer addition for random amounts', () => {
     const amounts = fc.array(fc.bigInt({ min: 0n, max: 10n ** 24n }))
     fc.assert(
       fc.property(amounts, (units) => {
@@ -116,7 +116,7 @@ describe('shorten', () => {
   })
 })
 
-test('names of chains and protocols; unknown ones stay as they are', () => {
+test('chainText and protocolText: unknown names stay unchanged', () => {
   expect(chainText('arbitrum-sepolia')).toBe('Arbitrum Sepolia')
   expect(chainText('optimism')).toBe('optimism')
   expect(protocolText('aave-v3')).toBe('Aave v3')

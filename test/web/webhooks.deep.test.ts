@@ -12,7 +12,7 @@ const TEST_MS = 120_000
 
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
-describeWithBrowser('webhooks in a browser', () => {
+describeWithBrowser('dashboard webhooks', () => {
   let hooks: WebhookWorld
   let pages: PageWorld
   let receiver: Receiver
@@ -29,7 +29,7 @@ describeWithBrowser('webhooks in a browser', () => {
   }, START_MS)
 
   test(
-    'an endpoint is made, tested, sent to again, given a new secret, disabled and deleted',
+    'creates, tests, resends to, rotates, disables and deletes an endpoint',
     async () => {
       receiver = await startReceiver((count) => ({
         status: count === 1 ? 500 : 200,
@@ -45,7 +45,7 @@ describeWithBrowser('webhooks in a browser', () => {
       const found: string[] = []
       const look = async () => void found.push(...(await barriersInThemes(page)))
 
-      // Nothing yet: the page teaches how a receiver checks what comes.
+      // The empty page shows how a receiver verifies webhooks.
       await page.goto(`${pages.host}/dashboard/webhooks`)
       await page.getByText('Steward.webhooks.verify').waitFor()
       await look()
@@ -66,27 +66,27 @@ describeWithBrowser('webhooks in a browser', () => {
       await page.waitForURL('**/dashboard/webhooks/wh_*')
       expect(await page.content()).not.toContain(secret)
 
-      // A test event arrives, signed by that secret; the page shows both tries and what they were answered.
+      // A test event arrives with a valid signature. The page shows both attempts and their responses.
       await press('Send a test event')
-      await page.getByText('200, 2 tries').waitFor()
+      await page.getByText('200, 2 attempts').waitFor()
       const [first] = await receiver.until(2)
-      if (!first) throw new Error('Nothing has arrived.')
+      if (!first) throw new Error('No webhook received.')
       const verified = new Webhook(secret).verify(first.text, first.headers as never)
       expect(verified).toMatchObject({ type: 'webhook.test' })
       await page.getByRole('link', { name: 'webhook.test' }).click()
-      const tries = page.getByRole('list', { name: 'Tries' })
-      await tries.getByText('answer 2').waitFor()
-      expect(await tries.innerText()).toMatch(/500\s*Only an answer of 2xx accepts/)
+      const attempts = page.getByRole('list', { name: 'Attempts' })
+      await attempts.getByText('answer 2').waitFor()
+      expect(await attempts.innerText()).toMatch(/500\s*The status is not 2xx/)
       await look()
       await press('Send again')
-      await tries.getByText('answer 3').waitFor()
+      await attempts.getByText('answer 3').waitFor()
       expect(receiver.received).toHaveLength(3)
       expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
       await page.keyboard.press('Escape')
 
-      // Both secrets sign from now on.
+      // Both secrets sign now.
       await choose('Rotate secret')
-      await press('Make a new secret')
+      await press('Create new secret')
       await page.getByText('I have copied it').waitFor()
       const next = (await shown.innerText()).trim()
       await press('I have copied it')
@@ -96,7 +96,7 @@ describeWithBrowser('webhooks in a browser', () => {
 
       await choose('Disable')
       await press('Disable')
-      await page.getByText('Somebody of this account has disabled it.').waitFor()
+      await page.getByText('A member of this account disabled the endpoint.').waitFor()
       await look()
       const row = () => pages.db('webhook').where({ account_id: owner.accountId }).first('status')
       expect(await row()).toEqual({ status: 'disabled' })
@@ -108,14 +108,14 @@ describeWithBrowser('webhooks in a browser', () => {
       await press('Delete endpoint')
       await page.getByText('No endpoints yet').waitFor()
       expect(found).toEqual([])
-      // What was refused above is all that the browser has to say.
+      // The only browser errors are those of the rejected URL.
       expect(ownFaults(faults).filter((fault) => !fault.includes(' 400 '))).toEqual([])
     },
     TEST_MS,
   )
 
   test(
-    'a viewer reads them, and is offered nothing that he may not do',
+    'a viewer reads endpoints and sees no forbidden action',
     async () => {
       const owner = await pages.newPerson()
       const { cookie, accountId } = owner
@@ -127,7 +127,7 @@ describeWithBrowser('webhooks in a browser', () => {
       await page.getByRole('link', { name: body.url }).click()
       await page.waitForURL(`**/webhooks/${made.body.id}`)
       await untilShown(page)
-      await page.getByText('Nothing was sent yet').waitFor()
+      await page.getByText('No deliveries yet').waitFor()
       expect(
         await page.getByRole('button', { name: /test event|Actions for|Disable/ }).count(),
       ).toBe(0)

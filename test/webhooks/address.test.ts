@@ -25,7 +25,7 @@ describe('isPublic', () => {
     ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:7f00:1', '::7f00:1'],
     ...['64:ff9b::a00:1', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1', '2002:7f00:1::1'],
     ...['fc00::1', 'fd12::1', 'fe80::1', 'ff02::1', '3fff::1', '5f00::1', 'localhost', ''],
-  ])('refuses %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(isPublic(address)).toBe(false)
   })
 
@@ -43,7 +43,7 @@ describe('guard', () => {
     ...['https://user@example.com/', 'https://user:word@example.com/', 'https://example.com/#x'],
     ...['https://example.com:8443/', 'http://example.com:443/', 'https://example.com:80/'],
     `https://example.com/${'a'.repeat(2_100)}`,
-  ])('refuses the text %s', (text) => {
+  ])('rejects the URL %s', (text) => {
     expect(guard.refusal(text)).toEqual(expect.any(String))
   })
 
@@ -58,11 +58,11 @@ describe('guard', () => {
     ...['https://127.0.0.1/', 'https://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/'],
     ...['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://169.254.169.254/latest'],
     ...['https://[64:ff9b::a9fe:a9fe]/', 'https://[fe80::1]/', 'https://localhost/'],
-  ])('pins nothing for %s', async (text) => {
+  ])('error: no allowed address for %s', async (text) => {
     expect(await reasonOf(guard.pin(new URL(text)))).toBe('address_refused')
   })
 
-  test('of the addresses of a name a public one is taken, and none when there is none', async () => {
+  test('pins a public address of a name, and rejects a name without one', async () => {
     const url = new URL('https://example.com/')
     const mixed = createGuard({ isDevnet: false, resolve: resolveTo('10.0.0.1', '1.1.1.1') })
     expect(await mixed.pin(url)).toEqual({ address: '1.1.1.1', family: 4 })
@@ -72,7 +72,7 @@ describe('guard', () => {
     expect(await reasonOf(nowhere.pin(url))).toBe('not_resolved')
   })
 
-  test('a devnet sends to loopback on any port, and to nothing else inside', async () => {
+  test('allows loopback on any port on a devnet, and no other private address', async () => {
     const devnet = createGuard({ isDevnet: true, resolve: resolveTo('1.1.1.1') })
     expect(await devnet.pin(new URL('http://127.0.0.1:8080/'))).toMatchObject({ family: 4 })
     expect(await reasonOf(devnet.pin(new URL('http://10.0.0.1/')))).toBe('address_refused')
@@ -83,7 +83,7 @@ describe('guard', () => {
 describe('send', () => {
   const outgoing = (url: string) => ({ url, headers: {}, body: '{}' })
 
-  test('a name that leads inside the second time it is asked is asked once only', async () => {
+  test('resolves a name only once', async () => {
     const receiver = await startReceiver()
     const answers: Address[][] = [
       [{ address: '127.0.0.1', family: 4 }],
@@ -92,7 +92,7 @@ describe('send', () => {
     let asked = 0
     const resolve = () => Promise.resolve(answers[Math.min(asked++, 1)] ?? [])
     const rebinding = createGuard({ isDevnet: true, resolve })
-    // No resolver of the machine knows this name: a connection that asked again would fail.
+    // The machine cannot resolve this name, so a second resolution would fail.
     const url = `http://rebinding.invalid:${receiver.port}/`
     expect(await send(rebinding, outgoing(url))).toMatchObject({ status: 204 })
     expect(asked).toBe(1)
@@ -100,7 +100,7 @@ describe('send', () => {
     await receiver.stop()
   })
 
-  test('a name that leads inside when something is sent is refused before a connection is made', async () => {
+  test('rejects a name with a private address before it connects', async () => {
     const receiver = await startReceiver()
     const resolve = resolveTo('127.0.0.1')
     const url = `http://rebinding.invalid:${receiver.port}/`
@@ -112,7 +112,7 @@ describe('send', () => {
     await receiver.stop()
   })
 
-  test('each try has a connection of its own', async () => {
+  test('opens a new connection per attempt', async () => {
     const receiver = await startReceiver()
     const devnet = createGuard({ isDevnet: true })
     for (let n = 0; n < 3; n++) await send(devnet, outgoing(receiver.url))
@@ -120,7 +120,7 @@ describe('send', () => {
     await receiver.stop()
   })
 
-  test('of an answer the first kilobyte is kept, whatever is in it', async () => {
+  test('keeps the first kilobyte of any response', async () => {
     const text = `\0é${'x'.repeat(200_000)}`
     const receiver = await startReceiver(() => ({ status: 200, text }))
     const { status, body } = await send(createGuard({ isDevnet: true }), outgoing(receiver.url))
@@ -130,7 +130,7 @@ describe('send', () => {
     await receiver.stop()
   })
 
-  test('who cannot be reached, or does not answer in time, is told apart', async () => {
+  test('error: distinguishes unreachable endpoints from timeouts', async () => {
     const receiver = await startReceiver(() => ({ status: 200, afterMs: 60_000 }))
     const devnet = createGuard({ isDevnet: true })
     expect(await reasonOf(send(devnet, outgoing(receiver.url), 100))).toBe('timed_out')

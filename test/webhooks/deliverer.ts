@@ -5,7 +5,7 @@ import { createGuard } from '../../webhooks/address.js'
 import { runDeliveries } from '../../worker/deliveries.js'
 import { loadWebhookKey } from '../../worker/webhookKey.js'
 
-/** What delivers webhooks, in a process of its own that a test may kill. */
+/** Delivers webhooks in a separate process that a test may kill. */
 const [url = '', address = '', keyFile = '', codePath = ''] = process.argv.slice(2)
 const db = connect(url, 10)
 const temporal = { untilThere: () => Promise.resolve() }

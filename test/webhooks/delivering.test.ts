@@ -23,14 +23,14 @@ afterEach(async () => {
 
 const headersOf = ({ headers }: { headers: object }) => headers as Record<string, string>
 
-/** A workflow's history as text. Payloads, which are bytes, are told as what they stand for. */
+/** A workflow's history as text, with decoded payloads. */
 const readable = (history: object) =>
   JSON.stringify(history, (name, value: unknown) =>
     name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
   )
 
 describe('webhooks', () => {
-  test('what happens to an intent arrives, signed, as it is told on /v1/events', async () => {
+  test('deliver the events of an intent, signed, equal to those of /v1/events', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive()
     const { secret } = await hooks.hook(customer, receiver.url, { events: ['intent.completed'] })
@@ -46,7 +46,7 @@ describe('webhooks', () => {
     expect(first.headers['webhook-id']).toBe(first.body.id)
   })
 
-  test('an endpoint that fails twice and then accepts gets the event once more, and no more', async () => {
+  test('retry until the endpoint accepts, and not after that', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive((count) => ({
       status: count <= 2 ? 503 : 200,
@@ -65,7 +65,7 @@ describe('webhooks', () => {
     for (const one of receiver.received) new Webhook(secret).verify(one.text, headersOf(one))
   })
 
-  test('only what an endpoint wants is sent to it, and nothing of another account', async () => {
+  test('send only subscribed events, and none of another account', async () => {
     const [mine, other] = [await hooks.newCustomer(), await hooks.newCustomer()]
     const [all, some] = [await receive(), await receive()]
     const wide = await hooks.hook(mine, all.url)
@@ -74,13 +74,13 @@ describe('webhooks', () => {
     const id = await insertTestIntent(hooks.world.database.db, mine, 'planning')
 
     await Promise.all([hooks.settled(mine, wide.id, 2), hooks.settled(mine, narrow.id, 1)])
-    const told = (receiver: Receiver) => receiver.received.map(({ body }) => body.type).sort()
-    expect(told(all)).toEqual(['intent.created', 'intent.planned'])
-    expect(told(some)).toEqual(['intent.planned'])
+    const typesOf = (receiver: Receiver) => receiver.received.map(({ body }) => body.type).sort()
+    expect(typesOf(all)).toEqual(['intent.created', 'intent.planned'])
+    expect(typesOf(some)).toEqual(['intent.planned'])
     expect(all.received.every(({ body }) => JSON.stringify(body).includes(id))).toBe(true)
   })
 
-  test('410 ends the delivery and disables the endpoint, which is told; enabled again it is sent to', async () => {
+  test('410 ends the delivery and disables the endpoint with an event, until it is enabled again', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive((count) => ({ status: count === 1 ? 410 : 204 }))
     const { id } = await hooks.hook(customer, receiver.url)
@@ -101,7 +101,7 @@ describe('webhooks', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('who has accepted nothing for three days is disabled', async () => {
+  test('disable an endpoint that has accepted nothing for three days', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive((count) => ({ status: 500, afterMs: count === 1 ? 300 : 0 }))
     const { id } = await hooks.hook(customer, receiver.url)
@@ -116,7 +116,7 @@ describe('webhooks', () => {
     expect(body).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
   })
 
-  test('while a secret is rotated both verify; the answer to a repeated request lacks it', async () => {
+  test('both secrets verify during a rotation, and a repeated request does not return the secret', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive()
     const { id, secret } = await hooks.hook(customer, receiver.url)
@@ -146,7 +146,7 @@ describe('webhooks', () => {
     expect(rows[0]?.text).not.toContain(Buffer.from(secret.slice(6), 'base64').toString('hex'))
   })
 
-  test('a delivery that is asked for again is sent again, under the same webhook-id', async () => {
+  test('a redelivery has the same webhook-id', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive()
     const { id } = await hooks.hook(customer, receiver.url)
@@ -162,19 +162,19 @@ describe('webhooks', () => {
     expect(unknown.body.error).toBe('DELIVERY_NOT_FOUND')
   })
 
-  test('a redirect is not followed', async () => {
+  test('do not follow redirects', async () => {
     const customer = await hooks.newCustomer()
     const target = await receive()
     const receiver = await receive(() => ({ status: 307, headers: { location: target.url } }))
     const { id } = await hooks.hook(customer, receiver.url)
     await hooks.post(customer, `/webhooks/${id}/test`)
-    // The second try comes after the first one is over.
+    // The second attempt begins after the end of the first one.
     await receiver.until(2)
     await hooks.post(customer, `/webhooks/${id}/delete`)
     expect(target.received).toHaveLength(0)
   })
 
-  test('an endpoint that never answers holds up no other', async () => {
+  test('a hanging endpoint does not delay another one', async () => {
     const customer = await hooks.newCustomer()
     const silent = await receive(() => ({ status: 200, afterMs: 60_000 }))
     const quick = await receive()
@@ -188,7 +188,7 @@ describe('webhooks', () => {
     expect(new Set(quick.received.map(({ body }) => body.id)).size).toBe(30)
   })
 
-  test('nothing of a secret, a URL or what is sent is in the log, nor in what Temporal keeps', async () => {
+  test('neither the log nor the workflow history contains secrets, URLs or bodies', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive((count) => ({
       status: count === 1 ? 500 : 200,

@@ -8,7 +8,7 @@ import { startReceiver } from './receiver.js'
 import { startWebhookWorld, type WebhookWorld } from './world.js'
 
 const script = fileURLToPath(new URL('deliverer.ts', import.meta.url))
-/** An activity whose worker was killed is given to another one after twelve seconds. */
+/** Temporal retries an activity of a killed worker after its timeout of 12 s. */
 const SLOW = 180_000
 
 let hooks: WebhookWorld
@@ -37,7 +37,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-describe('a worker that is killed in the middle of deliveries', () => {
+describe('a worker that is killed during deliveries', () => {
   test(
     'every event arrives, and what is sent twice has the same webhook-id',
     async () => {

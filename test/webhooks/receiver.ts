@@ -3,28 +3,33 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 
-export type Received = { headers: IncomingHttpHeaders; text: string; body: ReceivedBody }
-type ReceivedBody = { id: string; type: string; timestamp: string; data: Record<string, unknown> }
-type Reply = { status: number; text?: string; headers?: Record<string, string>; afterMs?: number }
+export type ReceivedEvent = { headers: IncomingHttpHeaders; text: string; body: EventBody }
+type EventBody = { id: string; type: string; timestamp: string; data: Record<string, unknown> }
+type EndpointReply = {
+  status: number
+  text?: string
+  headers?: Record<string, string>
+  afterMs?: number
+}
 
 export type Receiver = {
   url: string
   port: number
-  received: Received[]
-  /** Connections that were made so far. */
+  received: ReceivedEvent[]
+  /** Number of connections so far. */
   connections(): number
-  /** Requests that were open at the same time, at most. */
+  /** Highest number of concurrent requests. */
   mostOpen(): number
-  /** Resolves when so many have been received. */
-  until(count: number): Promise<Received[]>
+  /** Resolves when this number of requests has been received. */
+  until(count: number): Promise<ReceivedEvent[]>
   stop(): Promise<void>
 }
 
-/** An endpoint of a customer on a free port. @param answer - By how many requests have come, from 1 on. */
+/** An endpoint of a customer on a free port. @param answer - Returns the response by the number of the request, from 1. */
 export async function startReceiver(
-  answer: (count: number, received: Received) => Reply = () => ({ status: 204 }),
+  answer: (count: number, received: ReceivedEvent) => EndpointReply = () => ({ status: 204 }),
 ): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedEvent[] = []
   let connections = 0
   let open = 0
   let mostOpen = 0
@@ -35,7 +40,7 @@ export async function startReceiver(
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
-      const one = { headers: request.headers, text, body: JSON.parse(text) as ReceivedBody }
+      const one = { headers: request.headers, text, body: JSON.parse(text) as EventBody }
       received.push(one)
       const { status, text: reply = '', headers = {}, afterMs = 0 } = answer(received.length, one)
       setTimeout(() => response.writeHead(status, headers).end(reply), afterMs).unref()

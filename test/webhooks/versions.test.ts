@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => hooks?.stop())
 
-/** A worker of a version, and how often it has tried in vain. */
+/** A worker of a version, with the number of its failed attempts. */
 async function deliverAs(buildId: string) {
   const version = versionOf(buildId)
   const failed = { count: 0 }
@@ -30,7 +30,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(20)
 }
 
-describe('a delivery that has begun on a version of the workers', () => {
+describe('a delivery that has begun on another worker version', () => {
   test(
     'stays there while another one is current; when its version is gone it is sent by the current one, once',
     async () => {

@@ -18,12 +18,16 @@ import { startTemporalServer, type TemporalServer } from '../support/temporal/te
 import '../support/temporal/temporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
-export type Customer = TestWallet & { key: string }
-export type Settings = Partial<Pick<Deliveries, 'retryDelayMs' | 'guard'>> & {
+export type WebhookCustomer = TestWallet & { key: string }
+export type DeliverySettings = Partial<Pick<Deliveries, 'retryDelayMs' | 'guard'>> & {
   /** Absent: the worker has no version. */
   version?: WorkerDeploymentVersion
 }
-type Delivery = { id: string; status: string; attempts: { status?: number; error?: string }[] }
+type ListedDelivery = {
+  id: string
+  status: string
+  attempts: { status?: number; error?: string }[]
+}
 
 export type WebhookWorld = {
   world: World
@@ -31,16 +35,20 @@ export type WebhookWorld = {
   client: Client
   server: TemporalServer
   keyFile: string
-  newCustomer(): Promise<Customer>
-  post(customer: Customer, path: string, body?: unknown): Promise<Answer>
-  get(customer: Customer, path: string): Promise<Answer>
-  /** Makes an endpoint. @returns Its id and its secret. */
-  hook(customer: Customer, url: string, wishes?: object): Promise<{ id: string; secret: string }>
-  deliveries(customer: Customer, webhookId: string): Promise<Delivery[]>
-  /** Deliveries of the endpoint once none of them is pending any more. */
-  settled(customer: Customer, webhookId: string, count: number): Promise<Delivery[]>
-  /** Starts what delivers. @returns Stops it. */
-  deliver(settings?: Settings): Promise<() => Promise<void>>
+  newCustomer(): Promise<WebhookCustomer>
+  post(customer: WebhookCustomer, path: string, body?: unknown): Promise<Answer>
+  get(customer: WebhookCustomer, path: string): Promise<Answer>
+  /** Creates an endpoint. @returns Its id and its secret. */
+  hook(
+    customer: WebhookCustomer,
+    url: string,
+    wishes?: object,
+  ): Promise<{ id: string; secret: string }>
+  deliveries(customer: WebhookCustomer, webhookId: string): Promise<ListedDelivery[]>
+  /** Deliveries of the endpoint, once none of them is pending. */
+  settled(customer: WebhookCustomer, webhookId: string, count: number): Promise<ListedDelivery[]>
+  /** Starts the deliveries. @returns A function that stops them. */
+  deliver(settings?: DeliverySettings): Promise<() => Promise<void>>
   logText(): string
   stop(): Promise<void>
 }
@@ -51,7 +59,7 @@ const pinnedTo = (version: WorkerDeploymentVersion) => ({
   defaultVersioningBehavior: 'PINNED' as const,
 })
 
-/** The API and what delivers webhooks, on a Temporal server and a database of their own. */
+/** The API and the deliveries, with their own Temporal server and database. */
 export async function startWebhookWorld(): Promise<WebhookWorld> {
   const [world, server] = await Promise.all([startWorld(), startTemporalServer()])
   const folder = mkdtempSync(join(tmpdir(), 'steward-webhooks-'))
@@ -64,16 +72,16 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   const temporal = { untilThere: () => Promise.resolve() }
   const running = new Set<() => Promise<void>>()
 
-  const call = (method: string) => (customer: Customer, path: string, body?: unknown) =>
+  const call = (method: string) => (customer: WebhookCustomer, path: string, body?: unknown) =>
     world.api.call(method, `/v1${path}`, {
       key: customer.key,
       ...(body !== undefined && { body }),
     })
   const post = call('POST')
   const get = call('GET')
-  const deliveries = async (customer: Customer, webhookId: string) => {
+  const deliveries = async (customer: WebhookCustomer, webhookId: string) => {
     const { body } = await get(customer, `/webhooks/${webhookId}/deliveries?limit=100`)
-    return body.data as Delivery[]
+    return body.data as ListedDelivery[]
   }
 
   return {

@@ -36,7 +36,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** A worker as an operator runs it, and what it has said. Its chains do not answer. */
+/** A worker process and its log. Its chains do not answer. */
 function runWorker() {
   const child = spawn(process.execPath, [compiledFile('worker/main.js')], {
     cwd: root,
@@ -57,21 +57,21 @@ function runWorker() {
     once(child, 'message').then(([message]) => message as unknown),
     ended.then((code) => Promise.reject(new Error(`exit ${code}: ${output.text}`))),
   ])
-  /** The lines of its log with this message. */
-  const told = (message: string) =>
+  /** Its log lines with this message. */
+  const logged = (message: string) =>
     output.text
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => String(msg).startsWith(message))
-  return { child, ended, ready, told }
+  return { child, ended, ready, logged }
 }
 
-/** An intent that waits for its workflow. No chain answers: it goes no further than to its first activity. */
+/** An intent without a workflow. No chain answers, so it stays in its first activity. */
 const queue = () =>
   insertTestIntent(database.db, wallet, 'pending', { created_at: new Date(Date.now() - 60_000) })
 
-/** Resolves when a worker works on the intent. */
+/** Resolves when a worker executes the intent. */
 async function untilWorkedOn(id: string): Promise<void> {
   for (;;) {
     const run = await client.workflow
@@ -84,37 +84,37 @@ async function untilWorkedOn(id: string): Promise<void> {
   }
 }
 
-describe('a worker whose Temporal is away', () => {
-  test('starts, begins when it is there, and begins anew with another server', async () => {
-    const { child, ended, ready, told } = runWorker()
+describe('a worker without Temporal', () => {
+  test('starts, executes intents once Temporal is available, and continues with another server', async () => {
+    const { child, ended, ready, logged } = runWorker()
     expect(await ready).toEqual({ type: 'ready' })
     const first = await queue()
 
     server = await startTemporalServer(port)
     await untilWorkedOn(first)
-    expect(told('Temporal does not serve')).toHaveLength(1)
-    expect(told('Temporal serves again')).toHaveLength(1)
+    expect(logged('Temporal unavailable')).toHaveLength(1)
+    expect(logged('Temporal available again')).toHaveLength(1)
 
     await server.stop()
-    while (told('Temporal does not serve').length < 2) await sleep(50)
+    while (logged('Temporal unavailable').length < 2) await sleep(50)
     const second = await queue()
-    // It knows nothing of the one before: neither the schedules nor the search attributes.
+    // The new server has neither the schedules nor the search attributes.
     server = await startTemporalServer(port)
     await untilWorkedOn(second)
     const yields = client.schedule.getHandle('snapshot-yields')
     while (!(await yields.describe().catch(() => undefined))) await sleep(50)
-    expect(told('gRPC')).toEqual([])
+    expect(logged('gRPC')).toEqual([])
 
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
   }, 120_000)
 
-  test('ends when it is told to, though it still waits', async () => {
+  test('stops on request while it waits', async () => {
     await server?.stop()
-    const { child, ended, ready, told } = runWorker()
+    const { child, ended, ready, logged } = runWorker()
     await ready
     child.kill('SIGTERM')
     expect(await ended).toBe(0)
-    expect(told('stopping failed')).toEqual([])
+    expect(logged('stop callback failed')).toEqual([])
   })
 })

@@ -14,7 +14,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-// The SDK says little then.
+// Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
 import type { IntentStatus } from '../../domain/intent.js'
 
@@ -36,11 +36,11 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-type Values = Record<string, unknown>
+type OperationColumns = Record<string, unknown>
 
-/** An intent whose operations ended so long ago. */
+/** An intent whose operations ended at the given time. */
 async function intend(
-  operations: Values[],
+  operations: OperationColumns[],
   {
     sinceMs = AGO_MS,
     status = 'executing',
@@ -61,14 +61,14 @@ describe('findDone', () => {
   const find = () => findDone(database.db, { forMs: 3_000, limit: 100 })
   const swapped = { ...confirmed, kind: 'swap' }
 
-  test('intents whose last step is confirmed since a while, and no others', async () => {
+  test('returns intents whose last step was confirmed a while ago, and no others', async () => {
     const done = await intend([confirmed])
     const both = await intend([swapped, { ...confirmed, sequence: 2 }], { plan: swapAndDeposit })
-    // A worker is there to complete it.
+    // Too recent: its worker may still complete it.
     await intend([confirmed], { sinceMs: 0 })
     await intend([swapped], { plan: swapAndDeposit })
     await intend([swapped, { state: 'signed', sequence: 2 }], { plan: swapAndDeposit })
-    // A reorg has taken back the first step.
+    // A reorg has reverted the first step.
     await intend(
       [
         { kind: 'swap', state: 'signed' },
@@ -88,7 +88,7 @@ describe('findDone', () => {
 })
 
 describe('runSweepers', () => {
-  test('completes what is confirmed though its worker has died and Temporal is away', async () => {
+  test('completes confirmed intents without their worker and without Temporal', async () => {
     const { db } = database
     const done = await intend([confirmed])
     const open = await intend([{ state: 'signed' }])
@@ -109,8 +109,8 @@ describe('runSweepers', () => {
     await sweeping
     await client.connection.close()
 
-    const told = () => db('intent_event').where({ intent_id: done }).pluck<string[]>('type')
-    expect(await told()).toContain('completed')
+    const events = () => db('intent_event').where({ intent_id: done }).pluck<string[]>('type')
+    expect(await events()).toContain('completed')
     expect(await statusOf(open)).toBe('executing')
   })
 })

@@ -18,7 +18,7 @@ import type { CrashPoint } from '../../crashPoints.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
 const entry = 'test/worker/waitingWorker.ts'
-/** Temporal gives an activity whose worker was killed to another one after fifteen seconds. */
+/** Temporal retries an activity of a killed worker after the heartbeat timeout of 15 s. */
 const SLOW = 180_000
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 
@@ -39,7 +39,7 @@ async function until(holds: () => Promise<unknown>): Promise<void> {
   while (!(await holds())) await sleep(50)
 }
 
-/** Workers of a test's own, beside those of other tests. */
+/** Workers of one test, with their own task queue. */
 async function openScene({ onTestFinished }: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steward-crash-'))
   const file = join(folder, 'point')
@@ -68,7 +68,7 @@ async function openScene({ onTestFinished }: TestContext) {
       return child
     },
 
-    /** Resolves when the worker has died at this point, which it comes by after `when`. */
+    /** Resolves when the worker has died at this point, which it reaches after `when`. */
     async killed<T>(point: CrashPoint, child: ChildProcess, when: () => Promise<T>): Promise<T> {
       writeFileSync(file, point)
       const exited = once(child, 'exit')
@@ -78,7 +78,7 @@ async function openScene({ onTestFinished }: TestContext) {
       return result
     },
 
-    /** Starts the workflow of a new intent whose deposit nobody signs yet. */
+    /** Starts the workflow of a new intent whose deposit stays unsigned. */
     async startIntent() {
       const plan = testPlan('1')
       const intentId = await insertTestIntent(db, wallet, 'planning')
@@ -94,7 +94,7 @@ async function openScene({ onTestFinished }: TestContext) {
         untilOrdered: () => until(() => operation().first()),
         untilAwaited: () => until(() => awaited().first()),
         settle: () => operation().update(confirmed),
-        /** Waits for the end, and counts what must have happened once. */
+        /** Waits for the end, and checks the counts of unique effects. */
         async expectDoneOnce() {
           expect(await handle.result()).toEqual({ status: 'completed' })
           expect(await operation()).toHaveLength(1)
@@ -137,7 +137,7 @@ describe.concurrent(
       },
     )
 
-    test('while its operation settles: nobody hears of that, and the sweeper signals it', async (context) => {
+    test('while its operation settles is signalled by the sweeper', async (context) => {
       const { startWorker, startIntent } = await openScene(context)
       const child = startWorker()
       const intent = await startIntent()
@@ -174,7 +174,7 @@ describe.concurrent(
 )
 
 describe.concurrent('a signal', { timeout: SLOW }, () => {
-  test('that comes before its time or more than once completes nothing and harms nothing', async (context) => {
+  test('that is early or repeated completes nothing', async (context) => {
     const { startWorker, startIntent } = await openScene(context)
     startWorker()
     const intent = await startIntent()

@@ -14,10 +14,10 @@ import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import type { snapshotYields } from '../../workflows/snapshotYields.js'
 
-/** For one that nobody serves any more: an idle worker polls once a minute. */
+/** For versions without workers. An idle worker polls once a minute. */
 const GONE_MS = 3_000
 const LOOK_EVERY_MS = 200
-/** A server that is always there. */
+/** A server that is always available. */
 const temporal = { untilThere: () => Promise.resolve() }
 
 let address: string
@@ -32,7 +32,7 @@ afterEach(async () => {
   await client.connection.close()
 })
 
-/** A worker of a version, which knows itself by a number. */
+/** A worker of a numbered version. */
 function start(buildId: string, mark: number, { isAutomatic = true, goneMs = 90_000 } = {}) {
   const { log, lines } = createHeardLog('worker', 'info')
   const version = versionOf(buildId)
@@ -71,10 +71,10 @@ function start(buildId: string, mark: number, { isAutomatic = true, goneMs = 90_
   }
 }
 
-const isCurrent = 'this version of the workers is the current one'
+const isCurrent = 'worker version is current'
 const isNotCurrent = 'not the current one'
 
-/** The mark of the version that executes a new workflow. */
+/** The number of the version that executes a new workflow. */
 async function executedBy(): Promise<number> {
   const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_') }
   const handle = await client.workflow.start<typeof snapshotYields>('snapshotYields', run)
@@ -85,13 +85,13 @@ async function executedBy(): Promise<number> {
 const executeMany = () => Promise.all(Array.from({ length: 10 }, executedBy))
 const ten = (mark: number) => Array.from({ length: 10 }, () => mark)
 
-/** Temporal routes by a change a moment after it has answered that it was made. */
+/** Temporal applies a change of the routing shortly after its response. */
 async function untilExecutedBy(mark: number): Promise<void> {
   while ((await executeMany()).some((one) => one !== mark)) await sleep(50)
 }
 
 describe('an automatic rollout', () => {
-  test('a new version takes over at its start; the older one, started again, does not take over from it', async () => {
+  test('a new version becomes current at its start, and a restart of the older one does not change that', async () => {
     const older = start('older', 1)
     await older.untilLogged(isCurrent)
     expect(await executeMany()).toEqual(ten(1))
@@ -104,7 +104,7 @@ describe('an automatic rollout', () => {
     expect(await executeMany()).toEqual(ten(2))
   })
 
-  test('the older version takes over when no worker of the newer one is left, and workflows go on', async () => {
+  test('the older version becomes current when no worker of the newer one is left, and workflows continue', async () => {
     const older = start('first', 1, { goneMs: GONE_MS })
     await older.untilLogged(isCurrent)
     const newer = start('second', 2)
@@ -114,7 +114,7 @@ describe('an automatic rollout', () => {
     expect(await executeMany()).toEqual(ten(1))
   })
 
-  test('two workers of one version serve as one: neither is ever not current', async () => {
+  test('two workers of one version are always current', async () => {
     const workers = [start('shared', 7), start('shared', 7)]
     await Promise.all(workers.map((one) => one.untilLogged(isCurrent)))
     expect(await executeMany()).toEqual(ten(7))
@@ -122,7 +122,7 @@ describe('an automatic rollout', () => {
 })
 
 describe('a manual rollout', () => {
-  test('begins nothing until an operator executes the command of its log', async () => {
+  test('starts nothing until an operator runs the logged command', async () => {
     const older = start('before', 1)
     await older.untilLogged(isCurrent)
     const manual = start('manual', 2, { isAutomatic: false })
@@ -139,7 +139,7 @@ describe('a manual rollout', () => {
     await older.untilLogged(isNotCurrent)
   })
 
-  test('begins nothing either when no worker of the current version is left, and says so', async () => {
+  test('starts nothing when no worker of the current version is left, and logs it', async () => {
     const newer = start('served', 1)
     await newer.untilLogged(isCurrent)
     await newer.stop()
@@ -147,10 +147,10 @@ describe('a manual rollout', () => {
     expect(await manual.untilLogged(isNotCurrent)).toMatchObject({ current: 'served' })
     const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_') }
     const handle = await client.workflow.start('snapshotYields', run)
-    // By then a worker of the current version would have had it.
+    // A worker of the current version would have received it by then.
     await sleep(500)
     const { historyLength } = await handle.describe()
-    // Started and scheduled: nothing has begun it.
+    // Started and scheduled only.
     expect(historyLength).toBe(2)
   })
 })

@@ -5,14 +5,14 @@ import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { serveTasks } from '../../worker/serve.js'
 import { createHeardLog } from '../support/heardLog.js'
-// The SDK says little then.
+// Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
 const taskQueue = 'intents'
 const recorded = { recorded: 3, unavailable: [] }
-/** Says that all is well: what goes wrong, goes wrong for the worker. */
+/** Reports Temporal as available, so that only the worker fails. */
 const temporal = { untilThere: () => Promise.resolve() }
 
 let port: number
@@ -29,14 +29,14 @@ afterAll(async () => {
 })
 
 describe('serveTasks', () => {
-  test('a worker that ended is followed by another one, until the process stops', async () => {
+  test('creates a new worker after a failed one, until the process stops', async () => {
     const { log, lines } = createHeardLog('worker', 'info')
     const activities = { recordYields: () => Promise.resolve(recorded) }
     const options = { taskQueue, activities, workflowBundle: workflowBundle() }
     const stop = new AbortController()
     const service = { address: `127.0.0.1:${port}`, options, temporal, log }
     const serving = serveTasks(service, stop.signal)
-    while (!lines.join('').includes('the Temporal worker ended')) await sleep(20)
+    while (!lines.join('').includes('Temporal worker failed')) await sleep(20)
 
     server = await startTemporalServer(port)
     const run = { taskQueue, workflowId: 'one' }

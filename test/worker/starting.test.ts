@@ -14,11 +14,11 @@ import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
-/** Claims of what could not be started expire soon. */
+/** A short lease, so that claims of failed starts expire soon. */
 const LEASE_MS = 300
 
 let database: TestDatabase
-/** With the rights of the worker only. */
+/** A connection with the worker's role. */
 let worker: Db
 let stop: AbortController
 let running: Promise<unknown>[]
@@ -36,13 +36,13 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** Says that all is well. */
+/** Reports Temporal as available. */
 const presence = { untilThere: () => Promise.resolve() }
 
-/** Without a worker here that may begin it at once. */
+/** No worker here takes an eager start. */
 const rollout = { isCurrent: () => false }
 
-/** A worker's process, as far as it starts what is stored; `isDeaf`: it hears of nothing. */
+/** The starter of a worker process. `isDeaf`: it receives no notifications. */
 function startHere(client: Client, { log = createQuietLog('worker'), isDeaf = false } = {}): void {
   const stored = createBell()
   if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
@@ -50,7 +50,7 @@ function startHere(client: Client, { log = createQuietLog('worker'), isDeaf = fa
   running.push(runStarter(tools, stop.signal))
 }
 
-/** Takes every start, once `gate` is open, and has no workflows. */
+/** A client that accepts every start once `gate` is open, and has no workflows. */
 function createTemporal(gate: Promise<void> = Promise.resolve()) {
   const started: string[] = []
   const start = (_type: string, { workflowId }: { workflowId: string }) => {
@@ -76,7 +76,7 @@ async function untilMarked(ids: string[]): Promise<void> {
 }
 
 describe('runStarter', () => {
-  test('starts what is stored while it runs and what was stored before, once however many workers there are', async () => {
+  test('starts earlier and new rows exactly once with several workers', async () => {
     const { started, client } = createTemporal()
     const before = await insertIntents(5)
     for (let i = 0; i < 3; i++) startHere(client)
@@ -88,7 +88,7 @@ describe('runStarter', () => {
     expect(started.toSorted()).toEqual([...all, funding].toSorted())
   })
 
-  test('finds what it was not told of', async () => {
+  test('starts rows without a notification', async () => {
     const { started, client } = createTemporal()
     startHere(client, { isDeaf: true })
     const ids = await insertIntents(2)
@@ -96,7 +96,7 @@ describe('runStarter', () => {
     expect(started.toSorted()).toEqual(ids.toSorted())
   })
 
-  test('ends when what was started is written down', async () => {
+  test('ends after it has recorded its starts', async () => {
     const ids = await insertIntents(BATCH + 1)
     const { started, client } = createTemporal()
     startHere(client)
@@ -106,7 +106,7 @@ describe('runStarter', () => {
     expect(await findMarked(ids)).toEqual(ids)
   })
 
-  test('has few under way at once', async () => {
+  test('limits its concurrent starts', async () => {
     let open = () => {}
     const { started, client } = createTemporal(new Promise((resolve) => (open = resolve)))
     const ids = await insertIntents(3 * BATCH)
@@ -119,7 +119,7 @@ describe('runStarter', () => {
     expect(started.toSorted()).toEqual(ids.toSorted())
   })
 
-  test('what could not be started is started when its claim has expired, and holds up no other one', async () => {
+  test('retries a failed start when its lease has expired, and starts others meanwhile', async () => {
     const { log, lines } = createHeardLog('worker')
     const [failing = '', ...others] = await insertIntents(BATCH + 1)
     let failures = 0
@@ -174,9 +174,9 @@ describe('with a Temporal server', () => {
     },
   )
 
-  test('what Temporal itself refuses is told, and holds up no other one', async () => {
+  test('logs a start that Temporal rejects, and starts others meanwhile', async () => {
     const [refused = '', next = ''] = await insertIntents(2)
-    // Larger than what Temporal takes as input.
+    // Exceeds Temporal's limit of an input.
     const plan = JSON.stringify({ reasoning: 'x'.repeat(3_000_000) })
     await database.db('intent').where({ id: refused }).update({ plan })
     const { log, lines } = createHeardLog('worker')
@@ -187,7 +187,7 @@ describe('with a Temporal server', () => {
     expect(await findMarked([refused, next])).toEqual([next])
   })
 
-  test('by the connection of a worker that runs, its first task comes with the answer, unless its version is not current', async () => {
+  test('starts eagerly on the connection of a running worker, unless its version is not current', async () => {
     const log = createQuietLog('worker')
     const activities = { finalizeIntent: () => new Promise(() => undefined) }
     const { namespace, address } = server
@@ -204,7 +204,7 @@ describe('with a Temporal server', () => {
         runStarter({ ...tools, client: new Client({ connection, namespace }) }, over),
     }
     running.push(serveTasks(service, stop.signal))
-    // One that has just begun may have told nobody yet that it has slots.
+    // A new worker may not have registered its free slots yet.
     while (!(await isEager()));
     isCurrent = false
     for (let n = 0; n < 5; n++) expect(await isEager()).toBe(false)

@@ -28,7 +28,7 @@ let wallet: TestWallet
 
 beforeEach(async () => {
   database = await createDatabase()
-  // The day or the month may have turned since the tables were made: a sweeper would tell of new ones.
+  // A new day or month since the creation of the tables would make the sweeper log new partitions.
   await keepRequestPartitions(database.db)
   await keepEvents(database.db, 90)
   wallet = await insertTestWallet(database.db)
@@ -39,10 +39,10 @@ afterEach(async () => {
   await database.drop()
 })
 
-type Line = Record<string, unknown>
+type LogLine = Record<string, unknown>
 
-/** A worker's sweepers, until `isDone`. They have the worker's rights only. */
-async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Line[]> {
+/** Runs the sweepers with the worker's role until `isDone`. */
+async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<LogLine[]> {
   const stop = new AbortController()
   const { log, lines } = createHeardLog('worker')
   const own = connectTemporal(address, client.options.namespace)
@@ -53,22 +53,22 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Lin
   stop.abort()
   await running
   await own.connection.close()
-  return lines.map((line) => JSON.parse(line) as Line)
+  return lines.map((line) => JSON.parse(line) as LogLine)
 }
 
 const hourAgo = () => new Date(Date.now() - 3_600_000)
 const minuteAgo = () => new Date(Date.now() - 60_000)
-/** An intent that was stored an hour ago and whose workflow nobody has started. */
+/** An intent that was stored an hour ago and has no workflow. */
 const forget = (status: IntentStatus, values = {}) =>
   insertTestIntent(database.db, wallet, status, { created_at: hourAgo(), ...values })
-/** One whose workflow was started an hour ago. */
+/** An intent whose workflow was started an hour ago. */
 const linger = (values = {}) => forget('executing', { dispatched_at: hourAgo(), ...values })
 const lingerFunding = (values = {}) =>
   insertTestFunding(database.db, wallet, { dispatched_at: hourAgo(), ...values })
 
-/** A workflow that nobody works on: it runs for ever. */
+/** A workflow without a worker, which never ends. */
 const run = (workflowId: string) =>
-  client.workflow.start('executeIntent', { workflowId, taskQueue: 'nobody' })
+  client.workflow.start('executeIntent', { workflowId, taskQueue: 'unserved' })
 const runIdOf = async (id: string) => (await client.workflow.getHandle(id).describe()).runId
 
 const isRunning = (id: string) =>
@@ -77,39 +77,39 @@ const isRunning = (id: string) =>
     () => false,
   )
 
-/** Resolves when Temporal lists them all: its lists are late. */
+/** Resolves when Temporal lists all of them. Its listings are eventually consistent. */
 async function untilListed(ids: string[]): Promise<void> {
   while ((await findRunning(client, ids)).size < ids.length) await sleep(50)
 }
 
-/** Intents whose workflow was not started for a while. */
+/** Intents without a recent start of their workflow. */
 const lingering = async (): Promise<string[]> =>
   database.db('intent').where('dispatched_at', '<', minuteAgo()).pluck<string[]>('id')
-const startedOf = (lines: Line[]) =>
+const startedOf = (lines: LogLine[]) =>
   lines
-    .filter(({ msg }) => msg === 'workflow started by the sweeper')
+    .filter(({ msg }) => msg === 'missing workflow restarted')
     .map(({ intent, funding }) => intent ?? funding)
 
 describe('runSweepers', () => {
-  test('one that Temporal refuses is told once in a round, and the others are started again', async () => {
-    // Larger than what Temporal takes as input.
+  test('logs a start that Temporal rejects once per sweep, and restarts the others', async () => {
+    // Exceeds Temporal's limit of an input.
     const plan = JSON.stringify({ reasoning: 'x'.repeat(3_000_000) })
     const refused = await linger({ plan, created_at: new Date(0) })
     for (let i = 0; i < 25; i += 1) await linger()
     const lines = await sweepUntil(async () => (await lingering()).length === 1)
     expect(await lingering()).toEqual([refused])
-    const told = lines.filter(({ msg }) => msg === 'workflow not started')
-    expect(told).toMatchObject([{ intent: refused }])
+    const failures = lines.filter(({ msg }) => msg === 'workflow not started')
+    expect(failures).toMatchObject([{ intent: refused }])
   })
 
-  test('of two processes one sweeps: each workflow is started again once', async () => {
+  test('restarts each workflow once with two processes', async () => {
     for (let i = 0; i < 30; i += 1) await linger()
     const done = async () => (await lingering()).length === 0
     const both = (await Promise.all([sweepUntil(done), sweepUntil(done)])).map(startedOf)
     expect(both.map(({ length }) => length).sort((a, b) => a - b)).toEqual([0, 30])
   })
 
-  test('starts the one again that is gone, and no other', async () => {
+  test('restarts a missing workflow, and no other one', async () => {
     const ids: string[] = []
     for (let i = 0; i < 20; i += 1) ids.push(await linger())
     const [gone = '', ...running] = ids.sort()
@@ -119,7 +119,7 @@ describe('runSweepers', () => {
     expect(startedOf(lines)).toEqual([gone])
   })
 
-  test('starts the one again whose run was terminated', async () => {
+  test('restarts a terminated workflow', async () => {
     const id = await linger()
     await run(id)
     const first = await runIdOf(id)
@@ -128,7 +128,7 @@ describe('runSweepers', () => {
     expect(startedOf(lines)).toEqual([id])
   })
 
-  test('starts a reopened one again though its run ended a moment ago, and takes its mark away', async () => {
+  test('restarts a reopened intent whose run has just ended, and clears its mark', async () => {
     const now = { dispatched_at: new Date(), recover_at: new Date() }
     const id = await forget('executing', now)
     await run(id)
@@ -139,7 +139,7 @@ describe('runSweepers', () => {
     expect(await runIdOf(id)).not.toBe(first)
   })
 
-  test('a reopened one whose run is there keeps its mark, whatever its status', async () => {
+  test('keeps the mark of a reopened intent with a running workflow, regardless of its status', async () => {
     const marked = { dispatched_at: new Date(), recover_at: new Date() }
     const ids = [await forget('executing', marked), await forget('completed', marked)]
     const [running = '', over] = ids
@@ -152,7 +152,7 @@ describe('runSweepers', () => {
     expect(await runIdOf(over ?? '')).toBeDefined()
   })
 
-  test('leaves alone what was started within the last minute', async () => {
+  test('ignores workflows that were started within the last minute', async () => {
     const young = await forget('executing', { dispatched_at: new Date() })
     const old = await linger()
     const lines = await sweepUntil(() => isRunning(old))
@@ -160,7 +160,7 @@ describe('runSweepers', () => {
     await expect(runIdOf(young)).rejects.toThrow()
   })
 
-  test('starts a funding again that was lost, but none that has ended', async () => {
+  test('restarts a missing funding, and no finished one', async () => {
     const lost = await lingerFunding()
     const half = await lingerFunding()
     const ended = [await lingerFunding({ completed_at: new Date() }), await lingerFunding()]
@@ -174,7 +174,7 @@ describe('runSweepers', () => {
     for (const id of ended) await expect(runIdOf(id)).rejects.toThrow()
   })
 
-  test('deletes expired keys in batches until none is left, in one line of log', async () => {
+  test('deletes all expired keys in batches, with one log line', async () => {
     await database.db.raw(
       `insert into idempotency_key (account_id, endpoint, key, fingerprint, status, body, expires_at)
        select ?, '/v1/wallets', n, '\\x00', 201, '{}', clock_timestamp() - interval '1 second'
@@ -186,7 +186,7 @@ describe('runSweepers', () => {
     expect(lines).toMatchObject([{ rows: 2500, msg: 'expired idempotency keys deleted' }])
   })
 
-  test('deletes what was signed more than two days ago, in batches, and nothing that was signed since', async () => {
+  test('deletes signed amounts older than two days in batches, and no newer ones', async () => {
     const { db } = database
     await insertSigned(db, wallet, { count: 2_500, hoursAgo: 49 })
     await insertSigned(db, wallet, { count: 3, hoursAgo: 47 })
@@ -198,7 +198,7 @@ describe('runSweepers', () => {
     ])
   })
 
-  test('deletes sums of requests of more than 400 days ago, and none of those that charts may show', async () => {
+  test('deletes request counts older than 400 days, and no newer ones', async () => {
     await database.db.raw(
       `insert into request_day
        select ?, (now() at time zone 'UTC')::date - n, 'key_1', 'GET /v1/wallets', 1, 0, 1
@@ -212,12 +212,12 @@ describe('runSweepers', () => {
   })
 })
 
-describe('a run that is there', () => {
-  test('is never doubled: a second start finds it', async () => {
+describe('a running workflow', () => {
+  test('is found by a second start', async () => {
     const id = newId('intent_')
     await run(id)
     const first = await runIdOf(id)
-    const options = { workflowId: id, taskQueue: 'nobody' }
+    const options = { workflowId: id, taskQueue: 'unserved' }
     await client.workflow.start('executeIntent', {
       ...{ workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' },
       ...options,
@@ -225,7 +225,7 @@ describe('a run that is there', () => {
     expect(await runIdOf(id)).toBe(first)
   })
 
-  test('drops events of months that ended long ago', async () => {
+  test('drops partitions of old events', async () => {
     const { db } = database
     await db.raw(`create table intent_event_200001 partition of intent_event
       for values from ('2000-01-01 00:00Z') to ('2000-02-01 00:00Z')`)

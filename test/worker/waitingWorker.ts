@@ -1,4 +1,4 @@
-/** A worker of its own, to be killed: it serves intents, signals what settles, and sweeps each second. */
+/** A worker process for kill tests: executes intents, signals settled operations, and sweeps each second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
@@ -10,7 +10,7 @@ import { createLog } from '../../log.js'
 import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
 import { setCurrentVersion, versionOf } from '../../temporal/deployment.js'
 import { notifyWorkflows, signalSettled } from '../../worker/notify.js'
-// Sets how much the SDK logs.
+// Sets the log level of the SDK.
 import '../support/temporal/runtime.js'
 import type { Tools } from '../../activities/step.js'
 

@@ -40,7 +40,7 @@ const points = [
 ] as const
 
 describe('a bridged plan', () => {
-  test('burns, waits for the attestation, mints by its nonce, deposits what has arrived', async () => {
+  test('burns, waits for the attestation, mints by its nonce, and deposits the minted amount', async () => {
     const awaitAttestation = () => Promise.resolve(attested)
     const { result, calls } = await runs.run({ awaitAttestation }, resultOf, { plan })
     expect(result).toEqual({ status: 'completed' })
@@ -56,7 +56,7 @@ describe('a bridged plan', () => {
     }
   })
 
-  test('is planned first when it was stored without a plan', async () => {
+  test('is planned first when the intent has no stored plan', async () => {
     const { result, calls } = await runs.run({ planIntent }, resultOf, {})
     expect(result).toEqual({ status: 'completed' })
     expect(namesOf(calls)).toEqual(['planIntent', ...whole])
@@ -70,7 +70,7 @@ describe('a bridged plan', () => {
     expect(inputOf(calls, 'deposit')).toMatchObject({ fedBy: { sequence: 2, kind: 'swap' } })
   })
 
-  test('its last step knows that nothing comes after it, and no other one', async () => {
+  test('marks only its last step as the last', async () => {
     const { calls } = await runs.run({}, resultOf, { plan: bridgedSwapPlan })
     const last = calls.filter(({ input }) => Object.hasOwn(input as object, 'isLast'))
     expect(namesOf(last)).toEqual(['deposit'])
@@ -83,7 +83,7 @@ describe('a bridged plan', () => {
     expect(inputOf(calls, 'swap')).toMatchObject({ fedBy: { sequence: 1, kind: 'withdraw' } })
   })
 
-  test('a failure that the caller asked for is known to every step, else to none', async () => {
+  test('passes a simulated failure to every step', async () => {
     const simulate = 'BRIDGE_TIMEOUT' as const
     const asked = await runs.run({}, resultOf, { plan: bridgedSwapPlan, simulate })
     const usual = await runs.run({}, resultOf, { plan: bridgedSwapPlan })
@@ -93,7 +93,7 @@ describe('a bridged plan', () => {
     for (const { input } of usual.calls) expect(input).not.toHaveProperty('simulate')
   })
 
-  test('answers at each moment how far it is', async () => {
+  test('answers the progress query at each step', async () => {
     const gates = points.map(([, name, result]) => ({ name, ...createGate<unknown>(result) }))
     const fakes = Object.fromEntries(gates.map(({ name, activity }) => [name, activity]))
     const { result } = await runs.run(
@@ -122,7 +122,7 @@ describe('a bridged plan', () => {
 })
 
 describe('a bridged plan that fails', () => {
-  test('error: BRIDGE_FAILED when the burn fails, and nothing is waited for or minted', async () => {
+  test('error: BRIDGE_FAILED when the burn fails, without a wait or a mint', async () => {
     const fakes = { bridge: over('BRIDGE_FAILED') }
     const { result, calls } = await runs.run(fakes, failureOf, { plan })
     expect(result).toMatchObject({ type: 'BRIDGE_FAILED' })
@@ -131,7 +131,7 @@ describe('a bridged plan that fails', () => {
     expect(calls.at(-1)?.input).toMatchObject({ failure })
   })
 
-  test('error: BRIDGE_FAILED when a reorg made a failure of the burn, and nothing is minted', async () => {
+  test('error: BRIDGE_FAILED when a reorg changed the burn to failed, without a mint', async () => {
     const fakes = { awaitAttestation: over('BRIDGE_FAILED') }
     const { result, calls } = await runs.run(fakes, failureOf, { plan })
     expect(result).toMatchObject({ type: 'BRIDGE_FAILED' })
@@ -145,7 +145,7 @@ describe('a bridged plan that fails', () => {
     expect(calls.at(-1)?.input).toMatchObject({ failure: { code: 'DEPOSIT_FAILED', step: 2 } })
   })
 
-  test('marked as failed while its money is in the bridge: it mints, then ends as failed', async () => {
+  test('marked as failed while its money is in the bridge: mints, then ends as failed', async () => {
     let attempts = 0
     const late = { settled: false as const, againMs: 3 * 86_400_000 }
     const awaitAttestation = () => Promise.resolve(++attempts === 1 ? late : attested)
@@ -200,7 +200,7 @@ describe('a cancellation from outside', () => {
     )
   })
 
-  test('before its first step stops nothing', async () => {
+  test('before its first step has no effect', async () => {
     const taskQueue = 'not served yet'
     const { handle, calls } = await runs.start({ planIntent }, { taskQueue })
     await handle.cancel()
@@ -210,7 +210,7 @@ describe('a cancellation from outside', () => {
   })
 })
 
-/** Resolves when the workflow has dealt with its cancellation. */
+/** Resolves when the workflow has processed its cancellation. */
 async function cancelAndWait(handle: IntentHandle): Promise<void> {
   await handle.cancel()
   for (;;) {

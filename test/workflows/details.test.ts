@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => runs?.stop())
 
-/** What the Temporal UI shows as the current details. */
+/** The current details, as the Temporal UI shows them. */
 async function detailsOf(handle: IntentHandle): Promise<string> {
   const { currentDetails } = await handle.query<{ currentDetails: string }>(
     '__temporal_workflow_metadata',
@@ -28,7 +28,7 @@ async function detailsOf(handle: IntentHandle): Promise<string> {
   return currentDetails
 }
 
-/** Those of a workflow that are set now, apart from the server's own. */
+/** The current search attributes of a workflow, without the server's own. */
 async function attributesOf(handle: IntentHandle): Promise<Record<string, unknown>> {
   const { typedSearchAttributes } = await handle.describe()
   const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const)
@@ -44,7 +44,7 @@ const over = (type: string) => () =>
   Promise.reject(ApplicationFailure.create({ type, message: 'refused', nonRetryable: true }))
 
 describe('the details of a workflow', () => {
-  test('name each operation when it is over, with its chain and its page', async () => {
+  test('list each finished operation with its chain and its explorer page', async () => {
     const burned = createGate({ ...done, txHash: '0xburn', url })
     const attested = createGate({ nonce: '0x07' })
     const minted = createGate({ ...done, txHash: '0xmint' })
@@ -67,7 +67,7 @@ describe('the details of a workflow', () => {
       { plan: bridgedPlan },
     )
     const [before = '', waits = '', mints = '', end = ''] = result
-    expect(before).toMatch(/1\. bridge 1 USDC from .*: under way since \d{4}-\d\d-\d\d \d/)
+    expect(before).toMatch(/1\. bridge 1 USDC from .*: running since \d{4}-\d\d-\d\d \d/)
     expect(before).toContain('2. deposit 1 USDC in aave-v3 on arbitrum-sepolia')
     expect(before).not.toContain('burned')
     expect(waits).toContain(`   - burned on base-sepolia: [\`0xburn\`](${url})`)
@@ -77,7 +77,7 @@ describe('the details of a workflow', () => {
     expect(end).toMatch(/^\*\*completed\*\*/)
   })
 
-  /** Details and attributes of an intent whose step waits for this, and after it went on. */
+  /** Details and attributes of an intent during the wait of its step, and after it. */
   async function readWait(waitsFor: Hold) {
     const unsettled: Unsettled = { settled: false, waitsFor }
     const gate = createGate({ nonce: '0x07' })
@@ -105,7 +105,7 @@ describe('the details of a workflow', () => {
     return result
   }
 
-  test('say what a step waits for and since when, as long as it does', async () => {
+  test('show the wait reason and its start, as long as the step waits', async () => {
     const { during, attributes, after, left } = await readWait(hold)
     expect(during).toContain(
       '**Waits** since 2026-01-02 03:04:05 UTC (`LANE_GAS`): Every lane is out of gas.',
@@ -115,13 +115,13 @@ describe('the details of a workflow', () => {
     expect(left).not.toHaveProperty('WaitingFor')
   })
 
-  test('say of a usual wait what it is for, without an attribute', async () => {
+  test('show the reason of a usual wait, without a search attribute', async () => {
     const { during, attributes } = await readWait({ ...hold, code: 'ATTESTATION', isUsual: true })
     expect(during).toContain('(`ATTESTATION`)')
     expect(attributes).not.toHaveProperty('WaitingFor')
   })
 
-  test('say that it was marked as failed while its money is in the bridge', async () => {
+  test('show that the intent is marked as failed while its money is in the bridge', async () => {
     const late = { ...hold, code: 'ATTESTATION' as const, failure: 'BRIDGE_TIMEOUT' }
     const { during, attributes } = await readWait(late)
     expect(during).toMatch(/^\*\*Waits\*\* since .* marked as failed with BRIDGE_TIMEOUT/)
@@ -134,22 +134,25 @@ describe('the details of a workflow', () => {
   test.each([
     ['DEPOSIT_FAILED', 'failed', 'FAILED', '**failed (DEPOSIT_FAILED): refused**'],
     ['CANCELLED', 'cancelled', 'COMPLETED', '**cancelled**'],
-  ])('tell an intent that ended with %s from a completed one', async (code, status, own, text) => {
-    const { result } = await runs.run(
-      { deposit: over(code) },
-      async (handle) => {
-        await handle.result().catch(() => undefined)
-        const { status: closed } = await handle.describe()
-        return [await attributesOf(handle), closed.name, await detailsOf(handle)]
-      },
-      { plan: lendPlan },
-    )
-    expect(result[0]).toEqual({ IntentStatus: status, IntentFailure: code })
-    expect(result[1]).toBe(own)
-    expect(result[2]).toContain(text)
-  })
+  ])(
+    'distinguish an intent that ended with %s from a completed one',
+    async (code, status, own, text) => {
+      const { result } = await runs.run(
+        { deposit: over(code) },
+        async (handle) => {
+          await handle.result().catch(() => undefined)
+          const { status: closed } = await handle.describe()
+          return [await attributesOf(handle), closed.name, await detailsOf(handle)]
+        },
+        { plan: lendPlan },
+      )
+      expect(result[0]).toEqual({ IntentStatus: status, IntentFailure: code })
+      expect(result[1]).toBe(own)
+      expect(result[2]).toContain(text)
+    },
+  )
 
-  test('of a usual intent cost no event: none beside its activities', async () => {
+  test('of an intent without waits add no events to those of its activities', async () => {
     const { result } = await runs.run({}, historyOf, { plan: lendPlan })
     const upserts = result.events?.filter(
       (event) => event.upsertWorkflowSearchAttributesEventAttributes,
@@ -158,14 +161,14 @@ describe('the details of a workflow', () => {
     expect(result.events?.length).toBeLessThanOrEqual(12)
   })
 
-  test('outlive what somebody completes by hand with nothing at all', async () => {
+  test('remain after an operator completes an activity by hand without a result', async () => {
     const nothing = () => Promise.resolve(null as never)
     const fakes = { bridge: nothing, awaitAttestation: nothing, mint: nothing, deposit: nothing }
     const { result } = await runs.run(fakes, (handle) => handle.result(), { plan: bridgedPlan })
     expect(result).toEqual({ status: 'completed' })
   })
 
-  test('and a plan that is none fails the run: another one follows', async () => {
+  test('error: NOT_DONE when the planning returns no plan', async () => {
     const planIntent = () => Promise.resolve(null as never)
     const finalizeIntent = () => Promise.resolve({ status: 'pending' as const })
     const { result } = await runs.run({ planIntent, finalizeIntent }, failureOf, {})

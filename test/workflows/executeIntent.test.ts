@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => runs?.stop())
 
 describe('executeIntent', () => {
-  test('executes the steps of its plan in order, then writes the end', async () => {
+  test('executes the steps of its plan in order, then finalizes the intent', async () => {
     const { result, calls } = await runs.run({}, resultOf, { plan })
     expect(result).toEqual({ status: 'completed' })
     expect(namesOf(calls)).toEqual(['deposit', 'finalizeIntent'])
@@ -36,7 +36,7 @@ describe('executeIntent', () => {
     expect(calls[1]?.input).toEqual({ intentId: expect.stringMatching(/^intent_/) })
   })
 
-  test('a last step that has completed the intent is its end, with nothing more in the history', async () => {
+  test('ends after a last step that completed the intent, without more events in the history', async () => {
     const deposit = () => Promise.resolve({ ...done, isCompleted: true as const })
     const { result: history, calls } = await runs.run({ deposit }, historyOf, { plan })
     expect(namesOf(calls)).toEqual(['deposit'])
@@ -46,7 +46,7 @@ describe('executeIntent', () => {
     expect(events.at(-1)).toHaveProperty('workflowExecutionCompletedEventAttributes')
   })
 
-  test('an earlier step, and what is no truth, complete nothing', async () => {
+  test('finalizes the intent when an earlier step claims its completion, or the result is malformed', async () => {
     const bridge = () => Promise.resolve({ ...done, isCompleted: true as const })
     const mint = () => Promise.resolve({ ...done, isCompleted: true as const })
     const deposit = () => Promise.resolve({ ...done, isCompleted: 'yes' } as never)
@@ -55,14 +55,14 @@ describe('executeIntent', () => {
     expect(inputOf(calls, 'mint')).not.toHaveProperty('isLast')
   })
 
-  test('plans first when the intent was stored without a plan', async () => {
+  test('plans first when the intent has no stored plan', async () => {
     const planIntent = () => Promise.resolve(plan)
     const { result, calls } = await runs.run({ planIntent }, resultOf, {})
     expect(result).toEqual({ status: 'completed' })
     expect(namesOf(calls)).toEqual(['planIntent', 'deposit', 'finalizeIntent'])
   })
 
-  test('error: a step that is over for good ends the intent with its code and step', async () => {
+  test('error: a final failure of a step ends the intent with its code and step', async () => {
     const over = { type: 'DEPOSIT_FAILED', message: 'refused', nonRetryable: true }
     const deposit = () => Promise.reject(ApplicationFailure.create(over))
     const { result, calls } = await runs.run({ deposit }, failureOf, { plan })
@@ -71,7 +71,7 @@ describe('executeIntent', () => {
     expect(calls.at(-1)).toMatchObject({ name: 'finalizeIntent', input: { failure } })
   })
 
-  test('its failure names the place that threw it, and few others', async () => {
+  test('limits the stack of its failure', async () => {
     const over = { type: 'DEPOSIT_FAILED', message: 'refused', nonRetryable: true }
     const deposit = () => Promise.reject(ApplicationFailure.create(over))
     const { result } = await runs.run({ deposit }, failureOf, { plan })
@@ -80,14 +80,14 @@ describe('executeIntent', () => {
     expect(places.length).toBeLessThanOrEqual(3)
   })
 
-  test('error: NOT_DONE when the rows bear no end: another run follows', async () => {
+  test('error: NOT_DONE when the rows support no final status', async () => {
     const finalizeIntent = () => Promise.resolve({ status: 'executing' as const })
     const { result, calls } = await runs.run({ finalizeIntent }, failureOf, { plan })
     expect(result).toMatchObject({ type: 'NOT_DONE' })
     expect(namesOf(calls)).toEqual(['deposit', 'finalizeIntent'])
   })
 
-  test('a step that failed and has succeeded since does not fail the workflow', async () => {
+  test('completes when a failed step has succeeded since', async () => {
     const over = { type: 'DEPOSIT_FAILED', message: 'refused', nonRetryable: true }
     const deposit = () => Promise.reject(ApplicationFailure.create(over))
     const finalizeIntent = () => Promise.resolve({ status: 'completed' as const })
@@ -98,7 +98,7 @@ describe('executeIntent', () => {
   test.each([
     ['before its first step', { plan }, ['deposit', 'finalizeIntent']],
     ['before it has a plan', {}, ['planIntent', 'finalizeIntent']],
-  ])('an intent that was cancelled %s ends without a failure', async (_when, options, names) => {
+  ])('ends without a failure when the intent was cancelled %s', async (_when, options, names) => {
     const over = { type: 'CANCELLED', message: 'The intent is over.', nonRetryable: true }
     const cancelled = () => Promise.reject(ApplicationFailure.create(over))
     const fakes = { deposit: cancelled, planIntent: cancelled }
@@ -107,7 +107,7 @@ describe('executeIntent', () => {
     expect(namesOf(calls)).toEqual(names)
   })
 
-  test('the deadline of a step is a day after its own start', async () => {
+  test('sets the deadline of a step to a day after its start', async () => {
     const before = await runs.environment.currentTimeMs()
     const { calls } = await runs.run({}, resultOf, { plan })
     const { deadlineMs } = inputOf(calls, 'deposit') as { deadlineMs: number }
@@ -116,7 +116,7 @@ describe('executeIntent', () => {
     expect(deadlineMs).toBeLessThanOrEqual(after + 24 * HOUR_MS)
   })
 
-  test('a cancellation from outside does not stop a step that may be in flight', async () => {
+  test('ignores a cancellation by Temporal during a step', async () => {
     const gate = createGate(done)
     const { result } = await runs.run(
       { deposit: gate.activity },
@@ -131,7 +131,7 @@ describe('executeIntent', () => {
     expect(result).toEqual({ status: 'completed' })
   })
 
-  test('tells how far it is while it runs', async () => {
+  test('answers the progress query while it runs', async () => {
     const gate = createGate(done)
     const { result } = await runs.run(
       { deposit: gate.activity },
@@ -151,7 +151,7 @@ describe('executeIntent', () => {
     })
   })
 
-  test('its history replays on the same code, and one that it cannot have made is refused', async () => {
+  test('replays its history on the same code, and rejects a foreign history', async () => {
     let calls = 0
     const unsettled = { settled: false as const, againMs: 1_000 }
     const awaitAttestation = () => Promise.resolve(++calls < 3 ? unsettled : { nonce: '0x07' })
@@ -168,7 +168,7 @@ describe('executeIntent', () => {
 })
 
 describe('fundWallet', () => {
-  test('funds once and returns the transaction', async () => {
+  test('funds once and returns the transaction hash', async () => {
     const calls = runs.fake('fund_1', {})
     const result = await runs.environment.client.workflow.execute<typeof fundWallet>('fundWallet', {
       taskQueue: runs.taskQueue,
@@ -182,7 +182,7 @@ describe('fundWallet', () => {
 })
 
 describe('snapshotYields', () => {
-  test('records once, under one moment however often it is tried', async () => {
+  test('records under the same time in each attempt', async () => {
     const moments: string[] = []
     runs.fake('snapshot', {
       recordYields({ takenAt }) {

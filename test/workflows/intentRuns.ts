@@ -10,24 +10,24 @@ import type { ExecutionPlan } from '../../domain/intent.js'
 import type { Fault } from '../../domain/simulate.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
-/** What the fake activities were called with, in their order; `at` is the server's time of the call, Unix ms. */
+/** The calls of the fake activities in order. `at`: server time of the call, Unix ms. */
 export type Calls = { name: keyof Activities; input: unknown; at: number }[]
 export type IntentHandle = WorkflowHandle<typeof executeIntent>
-type Options = {
+type FakeServerOptions = {
   plan?: ExecutionPlan
   simulate?: Fault
   taskQueue?: string
 }
-/** Activities that also see what was called so far, themselves included. */
+/** Fake activities. They receive all calls so far, including their own. */
 type Fakes = {
   [Name in keyof Activities]?: (
     input: Parameters<Activities[Name]>[0],
     calls: Calls,
   ) => ReturnType<Activities[Name]>
 }
-type Run = { fakes: Fakes; calls: Calls }
+type FakeRun = { fakes: Fakes; calls: Calls }
 
-/** What a successful step returns. */
+/** The result of a successful step. */
 export const done = { txHash: '0xabc', units: '1000000' }
 
 const usual: Omit<Activities, 'planIntent'> = {
@@ -46,17 +46,17 @@ const usual: Omit<Activities, 'planIntent'> = {
 export type IntentRuns = Awaited<ReturnType<typeof startIntentRuns>>
 
 /**
- * A time-skipping server and one worker for all workflows of a test file: a worker of its own costs each
- * of them half a second. An activity asks for the fakes of the workflow that calls it.
+ * A time-skipping server and one worker for all workflows of a test file. A separate worker costs each test
+ * half a second. An activity uses the fakes of the workflow that calls it.
  */
 export async function startIntentRuns() {
   const environment = await createTimeSkippingEnvironment()
-  // It cannot list them.
+  // The test server cannot list workflows.
   await environment.connection.operatorService.addSearchAttributes({
     namespace: environment.client.options.namespace,
     searchAttributes: searchAttributeTypes,
   })
-  const runs = new Map<string, Run>()
+  const runs = new Map<string, FakeRun>()
   let count = 0
   const serve = (taskQueue: string) =>
     Worker.create({
@@ -69,8 +69,8 @@ export async function startIntentRuns() {
   const worker = await serve(taskQueue)
   const running = worker.run()
 
-  /** Starts the workflow of a new intent over fake activities; what is not given succeeds. */
-  async function start(fakes: Fakes, options: Options) {
+  /** Starts the workflow of a new intent over fake activities. Other activities succeed. */
+  async function start(fakes: Fakes, options: FakeServerOptions) {
     const { taskQueue: queue = taskQueue, ...input } = options
     const intentId = `intent_${++count}`
     const run = { fakes, calls: [] as Calls }
@@ -87,7 +87,7 @@ export async function startIntentRuns() {
   async function run<Result>(
     fakes: Fakes,
     body: (handle: IntentHandle) => Promise<Result>,
-    options: Options,
+    options: FakeServerOptions,
   ): Promise<{ result: Result; calls: Calls }> {
     const { handle, calls } = await start(fakes, options)
     return { result: await body(handle), calls }
@@ -95,7 +95,7 @@ export async function startIntentRuns() {
 
   return {
     ...{ environment, taskQueue, serve, start, run },
-    /** Gives the activities of a workflow that is no intent. */
+    /** Sets the fake activities of a workflow that is no intent. */
     fake: (workflowId: string, fakes: Fakes) => {
       const calls: Calls = []
       runs.set(workflowId, { fakes, calls })
@@ -111,7 +111,7 @@ export async function startIntentRuns() {
 
 type Fake = (input: unknown, calls: Calls) => Promise<unknown>
 
-function dispatching(runs: Map<string, Run>, environment: TestWorkflowEnvironment) {
+function dispatching(runs: Map<string, FakeRun>, environment: TestWorkflowEnvironment) {
   const names = ['planIntent', ...Object.keys(usual)] as (keyof Activities)[]
   return Object.fromEntries(
     names.map((name) => [
@@ -119,7 +119,7 @@ function dispatching(runs: Map<string, Run>, environment: TestWorkflowEnvironmen
       async (input: unknown) => {
         const run = runs.get(activityInfo().workflowExecution?.workflowId ?? '')
         const activity = { ...usual, ...run?.fakes }[name]
-        if (!run || !activity) throw new Error(`Nobody expects ${name}.`)
+        if (!run || !activity) throw new Error(`Unexpected activity ${name}.`)
         // The clock stands still while an activity runs.
         const at = await environment.currentTimeMs()
         run.calls.push({ name, input, at })
@@ -144,13 +144,13 @@ export const failureOf = (handle: IntentHandle) =>
     (error: WorkflowFailedError) => error.cause as ApplicationFailure,
   )
 
-/** The end of a workflow and its history. */
+/** The result of a workflow and its history. */
 export async function historyOf(handle: IntentHandle) {
   await handle.result()
   return handle.fetchHistory()
 }
 
-/** An activity that stands still: `begun` resolves when it is called, and it returns after `open()`. */
+/** An activity that blocks: `begun` resolves when it is called, and it returns after `open()`. */
 export function createGate<Result>(result: Result) {
   let begin: (() => void) | undefined
   let end: ((result: Result) => void) | undefined

@@ -37,7 +37,7 @@ const noAnswer = (nextRetryDelay?: number) =>
     ...(nextRetryDelay && { nextRetryDelay }),
   })
 
-/** An activity that fails until so much of the server's time has passed since its first call. */
+/** An activity that fails until the given server time has passed since its first call. */
 const failingFor =
   <Result>(ms: number, failure: () => ApplicationFailure, result: Result) =>
   (_input: unknown, calls: Calls) => {
@@ -46,7 +46,7 @@ const failingFor =
     return Promise.resolve(result)
   }
 
-/** An activity that returns unsettled until so much of the server's time has passed since its first call. */
+/** An activity that returns unsettled until the given server time has passed since its first call. */
 const unsettledFor =
   <Result>(ms: number, result: Result, againMs?: number) =>
   (_input: unknown, calls: Calls) => {
@@ -61,7 +61,7 @@ const timesOf = (calls: Calls, wanted: string | undefined) =>
 const gapsOf = (times: number[]) => times.slice(1).map((time, i) => time - (times[i] ?? 0))
 
 describe('an intent that waits', () => {
-  test('three weeks for an attestation without a signal: the mint and the deposit follow, the history stays small', async () => {
+  test('three weeks for an attestation without a signal mints and deposits, with a small history', async () => {
     const awaitAttestation = unsettledFor(21 * 24 * HOUR_MS, { nonce: '0x07' })
     const { result: history, calls } = await runs.run({ awaitAttestation }, historyOf, {
       plan: bridgedPlan,
@@ -74,20 +74,20 @@ describe('an intent that waits', () => {
     expect(history.events?.length).toBeLessThan(400)
   }, 180_000)
 
-  test('no longer than its activity says', async () => {
+  test('calls its activity again after the returned pause', async () => {
     const deposit = unsettledFor(30 * MINUTE_MS, done, 10 * MINUTE_MS)
     const { calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
     const gaps = gapsOf(timesOf(calls, 'deposit')).map((ms) => Math.round(ms / MINUTE_MS))
     expect(gaps).toEqual([10, 10, 10])
   })
 
-  test('is woken by a signal, early, late, twice or during a call, and only wakes by it', async () => {
+  test('wakes by a signal that is early, late, repeated or during a call', async () => {
     const results = [{ settled: false as const }, { settled: false as const }, done]
     const deposit = () => Promise.resolve(results.shift() ?? done)
     const { result, calls } = await runs.run(
       { deposit },
       async (handle) => {
-        // Before its first call, during it or during the wait: only the last two count.
+        // Signals before the first call, during it and during the wait. Only the last two count.
         while (results.length > 0) {
           await handle.signal(SETTLED)
           await handle.signal(SETTLED)
@@ -103,7 +103,7 @@ describe('an intent that waits', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(HOUR_MS)
   })
 
-  test('and is signalled while its activity is called does not wait', async () => {
+  test('does not wait when it is signalled during the call', async () => {
     const gate = createGate<Unsettled | typeof done>({ settled: false })
     let attempts = 0
     const deposit = () => (++attempts === 1 ? gate.activity() : Promise.resolve(done))
@@ -136,7 +136,7 @@ describe('an intent that waits', () => {
     },
   )
 
-  test('a step may fail in every way that is not final, one after the other', async () => {
+  test('completes after every kind of retryable failure', async () => {
     const failures = [
       () => new Error('a bug'),
       () => waiting(SECOND_MS),
@@ -166,11 +166,11 @@ describe('an intent that waits', () => {
 })
 
 describe('retries of a step', () => {
-  test('a storm of failures stays inside its bounds: 1 s, doubled, at most a minute', async () => {
+  test('pause for 1 s, doubled each time, at most a minute', async () => {
     const deposit = failingFor(HOUR_MS, noAnswer, done)
     const { calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
     const times = timesOf(calls, 'deposit')
-    // Six doublings take 63 s, then one each minute.
+    // Six doublings take 63 s, then one attempt per minute.
     expect(times.length).toBeLessThanOrEqual(67)
     gapsOf(times).forEach((gap, i) => {
       const interval = Math.min(SECOND_MS * 2 ** i, MINUTE_MS)
@@ -179,7 +179,7 @@ describe('retries of a step', () => {
     })
   })
 
-  test('a delay that the failure names counts, shorter or longer than the usual one', async () => {
+  test('pause for the delay of the failure, also when it is shorter', async () => {
     const delays = [30 * SECOND_MS, 5 * SECOND_MS, 15 * MINUTE_MS, 2 * HOUR_MS, 10 * SECOND_MS]
     const left = [...delays]
     const deposit = () => {
@@ -196,7 +196,7 @@ describe('retries of a step', () => {
     })
   })
 
-  test('an end that cannot be written is tried until it can, and no step runs again', async () => {
+  test('repeat the finalization until it succeeds, and repeat no step', async () => {
     let attempts = 0
     const finalizeIntent = () => {
       if (++attempts < 30) throw new Error('Postgres is away')

@@ -1,7 +1,7 @@
-// Before the first paint: the page must not flash in the other theme.
+// Runs before the first paint, so that the page does not flash in the wrong theme.
 try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Storage may be switched off; then the system's theme it is.
+  // Storage may be disabled. The system theme applies then.
 }

@@ -5,37 +5,37 @@ import type { Query } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { event } from '../../api/schemas/events.js'
 
-type Told = z.infer<typeof event>
+type LiveEvent = z.infer<typeof event>
 
-/** After a refusal the browser gives up by itself; then it is tried anew. */
+/** Delay before reconnecting after the browser has closed the stream. */
 const RETRY_MS = 5_000
-/** Events come in bursts: what they make stale is asked for once. */
-const GATHER_MS = 120
+/** Events arrive in bursts. The queries that they invalidate are collected for this time. */
+const BATCH_MS = 120
 
-/** What events tell of: the first words of its keys. */
-const told = new Set<unknown>(['intents', 'overview', 'webhooks', 'balances', 'positions'])
-const isTold = ({ queryKey: [name] }: Query) => told.has(name)
+/** The resources that events invalidate: first elements of query keys. */
+const liveResources = new Set<unknown>(['intents', 'overview', 'webhooks', 'balances', 'positions'])
+const isLive = ({ queryKey: [name] }: Query) => liveResources.has(name)
 
 const listeners = new Set<() => void>()
-let isCut = false
+let isInterrupted = false
 
-function setCut(value: boolean): void {
-  if (isCut === value) return
-  isCut = value
+function setInterrupted(value: boolean): void {
+  if (isInterrupted === value) return
+  isInterrupted = value
   for (const listener of listeners) listener()
 }
 
-/** True while the stream is interrupted: what is shown may be old. */
+/** True while the event stream is interrupted and the page may be stale. */
 export const useIsCut = () =>
   useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    () => isCut,
+    () => isInterrupted,
   )
 
-/** One stream for the page. The browser resumes it after the last event that it has seen. */
+/** Opens the event stream of the page. The browser resumes it after the last received event. */
 export function useLive(): void {
   useEffect(() => {
     const stopping = new AbortController()
@@ -48,26 +48,25 @@ function follow(stopping: AbortSignal): void {
   if (stopping.aborted) return
   const source = new EventSource('/dashboard/api/events')
   const refresh = createRefresher()
-  const onEvent = ({ data }: MessageEvent<string>) => refresh(JSON.parse(data) as Told)
-  // Each type has a listener of its own on a stream.
+  const onEvent = ({ data }: MessageEvent<string>) => refresh(JSON.parse(data) as LiveEvent)
   for (const type of eventTypes) source.addEventListener(type, onEvent)
   source.addEventListener('open', () => {
-    // What came while the stream was cut may be more than it repeats.
-    if (isCut) void queryClient.invalidateQueries()
-    // A new one tells of what comes from then on: what was asked for before may lack what came in between.
-    else setTimeout(() => void queryClient.invalidateQueries({ predicate: isTold }), GATHER_MS)
-    setCut(false)
+    // The stream may not replay all events of the interruption.
+    if (isInterrupted) void queryClient.invalidateQueries()
+    // Data loaded before the stream opened may miss the events in between.
+    else setTimeout(() => void queryClient.invalidateQueries({ predicate: isLive }), BATCH_MS)
+    setInterrupted(false)
   })
   source.addEventListener('error', () => {
-    setCut(true)
+    setInterrupted(true)
     if (source.readyState !== EventSource.CLOSED) return
     setTimeout(() => follow(stopping), RETRY_MS)
   })
   stopping.addEventListener('abort', () => source.close())
 }
 
-/** Makes stale what an event is about, and with it whatever is on the screen comes anew. */
-function createRefresher(): (event: Told) => void {
+/** Invalidates the queries that an event affects, so that visible data reloads. */
+function createRefresher(): (event: LiveEvent) => void {
   const keys = new Map<string, readonly string[]>()
   let timer: ReturnType<typeof setTimeout> | undefined
   return ({ intentId, walletId }) => {
@@ -89,6 +88,6 @@ function createRefresher(): (event: Told) => void {
       const due = [...keys.values()]
       keys.clear()
       for (const queryKey of due) void queryClient.invalidateQueries({ queryKey })
-    }, GATHER_MS)
+    }, BATCH_MS)
   }
 }

@@ -12,9 +12,9 @@ import { sessionQuery } from './api/queries.js'
 import { Shell } from './shell/Shell.js'
 import { NotFound, Unforeseen } from './shell/Unforeseen.js'
 
-/** Every page, by its address below `/dashboard`. Each is loaded when it is first visited. */
+/** All pages by their path below `/dashboard`. Each page loads on its first visit. */
 
-/** The filters of a list, as they stand in its address: texts that are there. */
+/** The filters of a list from the query string, without empty values. */
 type Filters = Record<string, string | undefined>
 const filters =
   (...names: string[]) =>
@@ -37,7 +37,7 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/account/Invitation.js'), 'Invitation'),
 })
 
-/** Whoever is not signed in is led to the sign-in, and from there to where he wanted to go. */
+/** Redirects a user without a session to the sign-in page, and back after the sign-in. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -45,7 +45,7 @@ const inside = createRoute({
     await queryClient.ensureQueryData(sessionQuery).catch((error: unknown) => {
       if (!isFailure(error, 'UNAUTHORIZED')) throw error
       const next = location.href === '/' ? undefined : location.href
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- the router's way of leading elsewhere
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- the router redirects by throwing
       throw redirect({ to: '/sign-in', search: next ? { next } : {} })
     })
   },

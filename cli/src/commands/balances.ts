@@ -9,7 +9,7 @@ export function addBalances(program: Command, io: Io): void {
   program
     .command('balances')
     .argument('<wallet>', 'id of a wallet, or the userId of its owner')
-    .description('what a wallet holds on every chain (1 credit)')
+    .description('show the balances of a wallet on every chain (1 credit)')
     .action(async (name: string, _options: object, command: Command) => {
       const session = openSession(io, command)
       const balances = await session.steward.balances.get(await walletIdOf(session, name))
@@ -20,17 +20,18 @@ export function addBalances(program: Command, io: Io): void {
 
 function balanceLines(say: Speaker, { chains, totalValueUsd }: Balances): string[] {
   const rows = chains.flatMap(({ chain, tokens }) => tokens.map((token) => ({ chain, ...token })))
-  if (rows.length === 0) return ['Nothing on any chain. Test money: steward fund <wallet>']
+  if (rows.length === 0) return ['The wallet is empty. Get test money: steward fund <wallet>']
   const lines = say.table(rows, [
     { title: 'CHAIN', of: ({ chain }) => chain },
     { title: 'ASSET', of: ({ asset }) => asset },
     { title: 'BALANCE', of: ({ balanceFormatted }) => balanceFormatted, isNumber: true },
     { title: 'USD', of: ({ valueUsd }) => formatUsd(valueUsd), isNumber: true },
   ])
-  return [...lines, `Together ${formatUsd(totalValueUsd)}`]
+  return [...lines, `Total ${formatUsd(totalValueUsd)}`]
 }
 
-/** What does not answer is no zero. */
-export function tellSilent(say: Speaker, silent: readonly string[] | undefined): void {
-  if (silent && silent.length > 0) say.note(`! No answer from ${silent.join(', ')}: not counted.`)
+/** Warns about chains without an answer: their balances are unknown, not zero. */
+export function tellSilent(say: Speaker, unavailable: readonly string[] | undefined): void {
+  if (unavailable && unavailable.length > 0)
+    say.note(`! No answer from ${unavailable.join(', ')}: not included.`)
 }

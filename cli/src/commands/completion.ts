@@ -11,10 +11,9 @@ export function addCompletion(program: Command, io: Io): void {
   program
     .command('completion')
     .argument('<shell>', 'bash or zsh')
-    .description('the script that completes commands: eval "$(steward completion bash)"')
+    .description('print the completion script: eval "$(steward completion bash)"')
     .action((shell: string) => {
-      if (shell !== 'bash' && shell !== 'zsh')
-        throw misused('There is completion for bash and zsh.')
+      if (shell !== 'bash' && shell !== 'zsh') throw misused('Completion supports bash and zsh.')
       io.out.write(scripts[shell](readWords(program)))
     })
 }

@@ -9,12 +9,12 @@ import {
   parseDuration,
   parseObject,
   walletIdOf,
-  type WriteOptions,
+  type IdempotencyOptions,
 } from '../options.js'
 import { misused } from '../exit.js'
 import { confirmDeed } from '../network.js'
-import { beginStory } from '../story.js'
-import { storyLines } from '../follow.js'
+import { beginStory } from '../intents/story.js'
+import { storyLines } from '../intents/follow.js'
 import { formatPercent, formatUsd, plain } from '../terminal/text.js'
 import type { CreateIntentParams, DryRun } from '@steward/sdk'
 import type { Io } from '../terminal/io.js'
@@ -28,14 +28,15 @@ type Fields = {
   metadata?: Record<string, unknown>
   simulate?: string
 }
-type Options = WriteOptions & Fields & { detach?: true; timeout?: number; yes?: true }
+type CreateIntentOptions = IdempotencyOptions &
+  Fields & { detach?: true; timeout?: number; yes?: true }
 
 const actions = ['lend', 'withdraw', 'bridge'] as const
-type Action = (typeof actions)[number]
+type ActionName = (typeof actions)[number]
 
-const summaries: Record<Action, string> = {
-  lend: 'lend where it pays most, or on one chain (5 credits)',
-  withdraw: 'take back what was lent on a chain (5 credits)',
+const summaries: Record<ActionName, string> = {
+  lend: 'lend at the best rate, or on one chain (5 credits)',
+  withdraw: 'withdraw lent money on a chain (5 credits)',
   bridge: 'move money from one chain to another (5 credits)',
 }
 
@@ -45,13 +46,19 @@ export function addCreating(intents: Command, io: Io): void {
     .command('preview')
     .argument('<action>', 'lend, withdraw or bridge')
     .argument('<wallet>', 'id of a wallet, or the userId of its owner')
-    .argument('<amount>', 'in whole tokens; for a withdrawal also max', parseAmountOrMax)
-    .description('the plan that an intent would have now: nothing moves, nothing is charged')
+    .argument('<amount>', 'in whole tokens; a withdrawal accepts max', parseAmountOrMax)
+    .description('show the plan of an intent; nothing moves, nothing is charged')
   for (const action of actions) addFields(preview, action)
   preview.action(
-    async (action: string, name: string, amount: string, options: Options, command: Command) => {
+    async (
+      action: string,
+      name: string,
+      amount: string,
+      options: CreateIntentOptions,
+      command: Command,
+    ) => {
       const known = actions.find((one) => one === action)
-      if (!known) throw misused(`The action must be ${actions.join(', ')}.`)
+      if (!known) throw misused(`Unknown action ${action}. Use ${actions.join(', ')}.`)
       const session = openSession(io, command)
       const walletId = await walletIdOf(session, name)
       const request = toRequest(known, { ...options, walletId, amount })
@@ -61,7 +68,7 @@ export function addCreating(intents: Command, io: Io): void {
   )
 }
 
-function addAction(intents: Command, io: Io, action: Action): void {
+function addAction(intents: Command, io: Io, action: ActionName): void {
   const parse = action === 'withdraw' ? parseAmountOrMax : parseAmount
   const command = intents
     .command(action)
@@ -70,17 +77,17 @@ function addAction(intents: Command, io: Io, action: Action): void {
     .description(summaries[action])
   addFields(command, action)
   addKeyOption(command)
-    .option('--detach', 'do not wait for its end')
-    .option('--timeout <time>', 'wait no longer, such as 90s', parseDuration)
-    .option('-y, --yes', 'do not ask before real money moves')
-    .action(async (name: string, amount: string, options: Options, own: Command) => {
+    .option('--detach', 'return at once, without waiting for the end')
+    .option('--timeout <time>', 'wait at most this long, such as 90s', parseDuration)
+    .option('-y, --yes', 'skip the confirmation before real money moves')
+    .action(async (name: string, amount: string, options: CreateIntentOptions, own: Command) => {
       const session = openSession(io, own)
       await create(session, action, { ...options, name, amount })
     })
 }
 
-/** The fields of an action that are not there yet: `preview` has those of all. */
-function addFields(command: Command, action: Action): void {
+/** Adds the options of an action that the command does not have yet: `preview` has those of every action. */
+function addFields(command: Command, action: ActionName): void {
   const has = (flag: string) => command.options.some(({ long }) => long === flag)
   for (const option of [...fieldsOf[action](), ...anyFields()]) {
     if (!has(option.long ?? '')) command.addOption(option)
@@ -88,49 +95,46 @@ function addFields(command: Command, action: Action): void {
 }
 
 const onChain = (text: string) => new Option('--chain <chain>', text)
-const fieldsOf: Record<Action, () => Option[]> = {
+const fieldsOf: Record<ActionName, () => Option[]> = {
   lend: () => [
-    onChain('lend there, instead of where it pays most'),
-    new Option('--optimize <goal>', 'the best rate, or what leaves most after all costs').choices([
+    onChain('lend on this chain instead of at the best rate'),
+    new Option('--optimize <goal>', 'the best rate, or the best result after all costs').choices([
       'apy',
       'net',
     ]),
-    new Option('--horizon-days <days>', 'days over which net counts').argParser(parseCount),
+    new Option('--horizon-days <days>', 'days over which net is computed').argParser(parseCount),
   ],
-  withdraw: () => [onChain('where it was lent (required)')],
+  withdraw: () => [onChain('chain of the position (required)')],
   bridge: () => [
-    new Option('--from <chain>', 'where the money is (required)'),
-    new Option('--to <chain>', 'where it shall be (required)'),
+    new Option('--from <chain>', 'source chain (required)'),
+    new Option('--to <chain>', 'destination chain (required)'),
   ],
 }
 const anyFields = () => [
-  new Option('--metadata <json>', 'an object that comes back with the intent').argParser(
+  new Option('--metadata <json>', 'an object that is stored with the intent').argParser(
     parseObject,
   ),
-  new Option(
-    '--simulate <code>',
-    'on test networks: fail as with this code, such as DEPOSIT_FAILED',
-  ),
+  new Option('--simulate <code>', 'simulate a failure on test networks, such as DEPOSIT_FAILED'),
 ]
 
-type Wish = Options & { name: string; amount: string }
+type IntentArguments = CreateIntentOptions & { name: string; amount: string }
 
-async function create(session: Session, action: Action, wish: Wish): Promise<void> {
-  const { name, amount, yes, idempotencyKey } = wish
-  // What is missing is told before anything is asked of the API.
-  const fields = { ...wish, walletId: name }
+async function create(session: Session, action: ActionName, input: IntentArguments): Promise<void> {
+  const { name, amount, yes, idempotencyKey } = input
+  // Reports missing options before any API call.
+  const fields = { ...input, walletId: name }
   toRequest(action, fields)
   const deed = `${action[0]?.toUpperCase()}${action.slice(1)} ${amount} USDC of ${name}`
   await confirmDeed(session, deed, yes === true)
   const request = toRequest(action, { ...fields, walletId: await walletIdOf(session, name) })
   const key = { ...(idempotencyKey && { idempotencyKey }) }
   const created = await session.steward.intents.create(request, key)
-  await tellCreated(session, created, wish)
+  await tellCreated(session, created, input)
 }
 
 /** @throws {CommandError} when an option that the action needs is missing. */
 function toRequest(
-  action: Action,
+  action: ActionName,
   { walletId, amount, ...fields }: Fields & { walletId: string; amount: string },
 ): CreateIntentParams {
   const own = { walletId, amount, ...metadataOf(fields) }
@@ -157,7 +161,7 @@ function metadataOf({ metadata, simulate }: Fields) {
 
 function needed(value: string | undefined, option: string): string {
   if (value !== undefined) return value
-  throw misused(`It needs ${option} <chain>.`, 'Chains there are: steward yields')
+  throw misused(`${option} is missing. Add ${option} <chain>.`, 'List the chains: steward yields')
 }
 
 function planLines(say: Speaker, { executionPlan: plan, ...asked }: DryRun, io: Io): string[] {

@@ -1,9 +1,9 @@
-import { assertCompleted, endLines, follow } from '../follow.js'
+import { assertCompleted, endLines, follow } from '../intents/follow.js'
 import { signs } from '../terminal/io.js'
 import type { Intent } from '@steward/sdk'
 import type { Session } from '../session.js'
 
-/** Tells of a new intent: at once, or when it is over. */
+/** Prints a new intent: at once with `detach`, otherwise when it has ended. */
 export async function tellCreated(
   session: Session,
   created: Intent,
@@ -13,13 +13,13 @@ export async function tellCreated(
   if (detach) {
     say.show(created, () => [
       `${signs.done} ${created.id} is ${created.status}.`,
-      `  Follow it: steward intents watch ${created.id}`,
+      `  Follow: steward intents watch ${created.id}`,
     ])
     return
   }
   if (!say.isJson) io.out.write(`${io.out.paint.dim(created.id)}\n`)
   const intent = await follow(session, created, { timeoutMs: timeout }).catch((error: unknown) => {
-    // Programs learn the id whatever comes between.
+    // The JSON output contains the id even when following fails.
     if (say.isJson) say.show(created, () => [])
     throw error
   })

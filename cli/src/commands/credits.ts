@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.js'
 export function addCredits(program: Command, io: Io): void {
   program
     .command('credits')
-    .description('what is left of the credits of the account')
+    .description('show the credits of the account')
     .action(async (_options: object, command: Command) => {
       const { steward, say } = openSession(io, command)
       const { balance, totalUsed, totalPurchased, plan } = await steward.credits.get()

@@ -1,4 +1,4 @@
-import { examine, type Check } from '../doctor.js'
+import { examine, type DiagnosticCheck } from '../doctor.js'
 import { CommandError } from '../exit.js'
 import { openSession } from '../session.js'
 import { plain } from '../terminal/text.js'
@@ -8,11 +8,11 @@ import type { Command } from 'commander'
 export function addDoctor(program: Command, io: Io): void {
   program
     .command('doctor')
-    .description('find out why something does not work: address, key, clock, stream')
+    .description('diagnose address, health, clock, key, network and stream')
     .action(async (_options: object, command: Command) => {
       const session = openSession(io, command)
       const { say } = session
-      const checks: Check[] = []
+      const checks: DiagnosticCheck[] = []
       for await (const check of examine(session)) {
         checks.push(check)
         if (!say.isJson) io.out.write(`${checkLine(check, io.out)}\n`)
@@ -23,9 +23,9 @@ export function addDoctor(program: Command, io: Io): void {
     })
 }
 
-const bodyOf = ({ check, outcome, detail }: Check) => ({ check, outcome, detail })
+const bodyOf = ({ check, outcome, detail }: DiagnosticCheck) => ({ check, outcome, detail })
 
-function checkLine({ check, outcome, detail }: Check, { paint }: Output): string {
+function checkLine({ check, outcome, detail }: DiagnosticCheck, { paint }: Output): string {
   const sign = {
     ok: paint.green(signs.done),
     warning: paint.yellow(signs.warning),

@@ -1,12 +1,12 @@
-import { eventLine } from '../follow.js'
+import { eventLine } from '../intents/follow.js'
 import { openSession } from '../session.js'
 import { parseCount, parseNames, walletIdOf } from '../options.js'
-import { tailEvents } from '../tail.js'
+import { tailEvents } from '../webhooks/tail.js'
 import { exitCodes, CommandError } from '../exit.js'
 import type { Command } from 'commander'
 import type { Io } from '../terminal/io.js'
 
-type Options = {
+type TailOptions = {
   type?: string[]
   wallet?: string
   intent?: string
@@ -17,15 +17,15 @@ type Options = {
 export function addEvents(program: Command, io: Io): void {
   program
     .command('events')
-    .description('What happens in the account.')
+    .description('Events of the account.')
     .command('tail')
-    .option('--type <types>', 'only of these types, with commas between', parseNames)
-    .option('--wallet <wallet>', 'only of this wallet, by its id or the userId of its owner')
-    .option('--intent <intentId>', 'only of this intent')
-    .option('--after <eventId>', 'go on after this event; evt_0 begins with the first one')
-    .option('--limit <count>', 'end after so many', parseCount)
-    .description('tell events as they happen, until Ctrl-C; with --json a line for each')
-    .action(async (options: Options, command: Command) => {
+    .option('--type <types>', 'only these types, comma-separated', parseNames)
+    .option('--wallet <wallet>', 'only this wallet, by its id or the userId of its owner')
+    .option('--intent <intentId>', 'only this intent')
+    .option('--after <eventId>', 'start after this event; evt_0 starts with the first one')
+    .option('--limit <count>', 'stop after this many events', parseCount)
+    .description('print events live until Ctrl-C; with --json one line per event')
+    .action(async (options: TailOptions, command: Command) => {
       const session = openSession(io, command)
       const { type, wallet, intent, after, limit = Infinity } = options
       const filter = {

@@ -1,23 +1,23 @@
 import { FundingFailedError, TimeoutError } from '@steward/sdk'
 import { CommandError, exitCodes } from '../exit.js'
 import { openSession, type Session } from '../session.js'
-import { addKeyOption, parseDuration, walletIdOf, type WriteOptions } from '../options.js'
+import { addKeyOption, parseDuration, walletIdOf, type IdempotencyOptions } from '../options.js'
 import { signs } from '../terminal/io.js'
 import type { Funding } from '@steward/sdk'
 import type { Command } from 'commander'
 import type { Io } from '../terminal/io.js'
 
-type Options = WriteOptions & { detach?: true; timeout?: number }
+type FundOptions = IdempotencyOptions & { detach?: true; timeout?: number }
 
 const TIMEOUT_MS = 120_000
 
 export function addFund(program: Command, io: Io): void {
   addKeyOption(program.command('fund'))
     .argument('<wallet>', 'id of a wallet, or the userId of its owner')
-    .option('--detach', 'do not wait until the money is there')
-    .option('--timeout <time>', 'wait no longer, such as 90s', parseDuration)
-    .description('send 1 USDC of test money to a wallet, and wait until it is there')
-    .action(async (name: string, options: Options, command: Command) => {
+    .option('--detach', 'return at once, without waiting for the money')
+    .option('--timeout <time>', 'wait at most this long, such as 90s', parseDuration)
+    .description('send 1 test USDC to a wallet and wait until it arrives')
+    .action(async (name: string, options: FundOptions, command: Command) => {
       const session = openSession(io, command)
       const { steward, say } = session
       const { idempotencyKey, detach, timeout } = options
@@ -31,9 +31,9 @@ export function addFund(program: Command, io: Io): void {
 }
 
 /**
- * The funding when its money is in the wallet.
+ * The funding once its money is in the wallet, or once it has failed.
  *
- * @throws {CommandError} when it takes longer than `timeoutMs`, or is interrupted; the money comes all the same.
+ * @throws {CommandError} after `timeoutMs` or an interruption. The funding continues.
  */
 export async function awaitFunding(
   { steward, io }: Session,
@@ -47,8 +47,8 @@ export async function awaitFunding(
     const isLate = error instanceof TimeoutError
     if (!isLate && !io.interrupted.aborted) throw error
     const exitCode = isLate ? exitCodes.timeout : exitCodes.interrupted
-    const message = `The test money is still on its way (${id}).`
-    throw new CommandError(exitCode, message, ['What has come: steward balances <wallet>'])
+    const message = `The test money has not arrived yet (${id}).`
+    throw new CommandError(exitCode, message, ['Show the balances: steward balances <wallet>'])
   }
 }
 
@@ -60,6 +60,8 @@ function describeFunding({ status, amount, asset, chain, walletId, id, txHash }:
 }
 
 const failed = ({ error, id }: Funding) =>
-  new CommandError(exitCodes.failed, `${error?.message ?? 'It was not sent.'} (${id})`, [
-    'Ask for it again: steward fund <wallet>',
-  ])
+  new CommandError(
+    exitCodes.failed,
+    `${error?.message ?? 'The test money was not sent.'} (${id})`,
+    ['Try again: steward fund <wallet>'],
+  )

@@ -10,20 +10,20 @@ export function addPositions(program: Command, io: Io): void {
   program
     .command('positions')
     .argument('<wallet>', 'id of a wallet, or the userId of its owner')
-    .option('--closed', 'those that were emptied, too')
-    .description('what a wallet has lent, and what that earned (1 credit)')
+    .option('--closed', 'include closed positions')
+    .description('show the positions of a wallet and their earnings (1 credit)')
     .action(async (name: string, options: { closed?: true }, command: Command) => {
       const session = openSession(io, command)
       const { steward, say } = session
       const walletId = await walletIdOf(session, name)
-      const found = await steward.positions.get(walletId, options)
-      say.show(found, () => positionLines(say, found))
-      tellSilent(say, found.unavailable)
+      const positions = await steward.positions.get(walletId, options)
+      say.show(positions, () => positionLines(say, positions))
+      tellSilent(say, positions.unavailable)
     })
 }
 
 function positionLines(say: Speaker, { positions }: Positions): string[] {
-  if (positions.length === 0) return ['Nothing is lent.']
+  if (positions.length === 0) return ['No positions.']
   return say.table(positions, [
     { title: 'CHAIN', of: ({ chain }) => chain },
     { title: 'PROTOCOL', of: ({ protocol }) => protocol },

@@ -6,35 +6,38 @@ import { impossible, recipes } from '../trigger.js'
 import { signs, type Io } from '../terminal/io.js'
 import type { Command } from 'commander'
 
-type Options = { wallet?: string; webhook?: string; timeout?: number }
+type TriggerCommandOptions = { wallet?: string; webhook?: string; timeout?: number }
 
 const TIMEOUT_MS = 180_000
 
 export function addTrigger(program: Command, io: Io): void {
   program
     .command('trigger')
-    .argument('[event]', 'such as intent.completed; without it, all of them')
+    .argument('[event]', 'such as intent.completed; absent: list all events')
     .option('--wallet <wallet>', 'use this wallet instead of a new one')
-    .option('--webhook <webhookId>', 'where webhook.test is sent')
-    .option('--timeout <time>', 'wait no longer, such as 90s', parseDuration)
-    .description('make an event happen for real, with test money')
-    .action(async (event: string | undefined, options: Options, command: Command) => {
-      if (event === undefined) return tellAll(io, command)
+    .option('--webhook <webhookId>', 'endpoint of webhook.test')
+    .option('--timeout <time>', 'wait at most this long, such as 90s', parseDuration)
+    .description('cause a real event with test money')
+    .action(async (event: string | undefined, options: TriggerCommandOptions, command: Command) => {
+      if (event === undefined) return printEvents(io, command)
       const recipe = Object.hasOwn(recipes, event) ? recipes[event] : undefined
       if (!recipe) throw refusal(event)
       const session = openSession(io, command)
       if ((await networkOf(session)) !== 'testnet') {
-        throw misused('Here is real money: nothing is triggered.', 'Use a login of a test network.')
+        throw misused(
+          'This login moves real money, so nothing is triggered.',
+          'Use a login of a test network.',
+        )
       }
       const { timeout: timeoutMs = TIMEOUT_MS, wallet, webhook } = options
       const means = { timeoutMs, ...(wallet && { wallet }), ...(webhook && { webhook }) }
       const made = await recipe.make(session, event, means)
       const id = made.intentId ?? made.deliveryId ?? made.walletId
-      session.say.show(made, () => [`${signs.done} ${event} has happened: ${id}`])
+      session.say.show(made, () => [`${signs.done} Triggered ${event}: ${id}`])
     })
 }
 
-function tellAll(io: Io, command: Command): void {
+function printEvents(io: Io, command: Command): void {
   const say = openSpeaker(io, command.optsWithGlobals<GlobalOptions>().json === true)
   const possible = Object.entries(recipes).map(([event, { how }]) => ({ event, how }))
   const others = Object.entries(impossible).map(([event, why]) => ({ event, why }))
@@ -45,7 +48,7 @@ function tellAll(io: Io, command: Command): void {
     ]),
     '',
     ...say.table(others, [
-      { title: 'CANNOT', of: ({ event }) => event },
+      { title: 'NOT TRIGGERABLE', of: ({ event }) => event },
       { title: 'WHY', of: ({ why }) => why },
     ]),
   ])
@@ -53,6 +56,6 @@ function tellAll(io: Io, command: Command): void {
 
 function refusal(event: string) {
   const why = Object.hasOwn(impossible, event) ? impossible[event] : undefined
-  const message = why ? `${event} cannot be made to happen: ${why}.` : `There is no event ${event}.`
-  return misused(message, `These can: ${Object.keys(recipes).join(', ')}`)
+  const message = why ? `${event} cannot be triggered: it ${why}.` : `Unknown event ${event}.`
+  return misused(message, `Available: ${Object.keys(recipes).join(', ')}`)
 }

@@ -1,15 +1,15 @@
-import { listen, type ListenOptions } from '../listen.js'
+import { listen, type ListenOptions } from '../webhooks/listen.js'
 import { openSession, type Session, type Speaker } from '../session.js'
 import { addKeyOption, addPaging, parseNames, readPages } from '../options.js'
 import { misused } from '../exit.js'
 import { formatTime, plain } from '../terminal/text.js'
 import { signs, type Io } from '../terminal/io.js'
-import type { PageOptions, WriteOptions } from '../options.js'
+import type { PageOptions, IdempotencyOptions } from '../options.js'
 import type { Command } from 'commander'
 import type { UpdateWebhookParams, Webhook, WebhookDelivery } from '@steward/sdk'
 
 export function addWebhooks(program: Command, io: Io): void {
-  const webhooks = program.command('webhooks').description('Be told of events over HTTP.')
+  const webhooks = program.command('webhooks').description('Receive events over HTTP.')
   addListening(webhooks, io)
   addEndpoints(webhooks, io)
   addChanges(webhooks, io)
@@ -21,26 +21,28 @@ function addListening(webhooks: Command, io: Io): void {
     .command('listen')
     .requiredOption(
       '--forward-to <url>',
-      'where your receiver listens, such as http://localhost:3000/hook',
+      'address of your receiver, such as http://localhost:3000/hook',
     )
-    .option('--events <types>', 'only of these types, with commas between', parseNames)
-    .option('--after <eventId>', 'go on after this event; evt_0 begins with the first one')
-    .option('--print-secret', 'tell only the secret that it signs with')
-    .description('send what happens to a receiver on this machine, signed as the service signs')
+    .option('--events <types>', 'only these types, comma-separated', parseNames)
+    .option('--after <eventId>', 'start after this event; evt_0 starts with the first one')
+    .option('--print-secret', 'print only the signing secret')
+    .description('forward events to a receiver on this machine, signed as the service signs')
     .action(async (options: ListenOptions, command: Command) => {
       await listen(openSession(io, command), options)
     })
 }
 
-type EndpointOptions = WriteOptions & { events?: string[]; description?: string }
-const keyOf = ({ idempotencyKey }: WriteOptions) => ({ ...(idempotencyKey && { idempotencyKey }) })
+type EndpointOptions = IdempotencyOptions & { events?: string[]; description?: string }
+const keyOf = ({ idempotencyKey }: IdempotencyOptions) => ({
+  ...(idempotencyKey && { idempotencyKey }),
+})
 
 function addEndpoints(webhooks: Command, io: Io): void {
   addKeyOption(webhooks.command('create'))
-    .argument('<url>', 'where the service sends events: https, on a public address')
-    .option('--events <types>', 'only of these types, with commas between', parseNames)
+    .argument('<url>', 'address of the endpoint: https, on a public address')
+    .option('--events <types>', 'only these types, comma-separated', parseNames)
     .option('--description <text>')
-    .description('have the service send events to a URL; its secret is shown once')
+    .description('create an endpoint; its secret is shown once')
     .action(async (url: string, options: EndpointOptions, command: Command) => {
       const { steward, say } = openSession(io, command)
       const { events, description } = options
@@ -51,7 +53,7 @@ function addEndpoints(webhooks: Command, io: Io): void {
 
   webhooks
     .command('list')
-    .description('the endpoints of the account')
+    .description('list the endpoints of the account')
     .action(async (_options: object, command: Command) => {
       const { steward, say } = openSession(io, command)
       const page = await steward.webhooks.list()
@@ -61,7 +63,7 @@ function addEndpoints(webhooks: Command, io: Io): void {
   webhooks
     .command('get')
     .argument('<webhookId>')
-    .description('an endpoint, and whether it is disabled')
+    .description('show an endpoint and its status')
     .action(async (id: string, _options: object, command: Command) => {
       const { steward, say } = openSession(io, command)
       const webhook = await steward.webhooks.get(id)
@@ -69,11 +71,11 @@ function addEndpoints(webhooks: Command, io: Io): void {
     })
 }
 
-/** The answer of a call that was made before has no secret. */
+/** A repeated call with the same idempotency key returns no secret. */
 const secretAdvice = (secret: string | undefined) =>
   secret === undefined
-    ? '  Its secret was shown before. Make a new one: steward webhooks rotate-secret <webhookId>'
-    : '  The secret is shown only now: keep it where your receiver finds it.'
+    ? '  The secret was shown before. Create a new one: steward webhooks rotate-secret <webhookId>'
+    : '  The secret is shown only once. Store it for your receiver.'
 
 type UpdateOptions = EndpointOptions & { url?: string; enable?: true; disable?: true }
 
@@ -81,10 +83,10 @@ function addChanges(webhooks: Command, io: Io): void {
   addKeyOption(webhooks.command('update'))
     .argument('<webhookId>')
     .option('--url <url>')
-    .option('--events <types>', 'only of these types, with commas between', parseNames)
+    .option('--events <types>', 'only these types, comma-separated', parseNames)
     .option('--description <text>')
-    .option('--enable', 'send again')
-    .option('--disable', 'send nothing')
+    .option('--enable', 'resume deliveries')
+    .option('--disable', 'stop deliveries')
     .description('change an endpoint')
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const { steward, say } = openSession(io, command)
@@ -94,8 +96,8 @@ function addChanges(webhooks: Command, io: Io): void {
 
   addKeyOption(webhooks.command('delete'))
     .argument('<webhookId>')
-    .description('send nothing more to an endpoint, and forget it')
-    .action(async (id: string, options: WriteOptions, command: Command) => {
+    .description('delete an endpoint')
+    .action(async (id: string, options: IdempotencyOptions, command: Command) => {
       const { steward, say } = openSession(io, command)
       await steward.webhooks.delete(id, keyOf(options))
       say.show({ id, deleted: true }, () => [`${signs.done} Deleted ${plain(id)}.`])
@@ -103,26 +105,35 @@ function addChanges(webhooks: Command, io: Io): void {
 
   addKeyOption(webhooks.command('rotate-secret'))
     .argument('<webhookId>')
-    .option('--grace-hours <hours>', 'so long the old secret signs too; 24 when absent', Number)
-    .description('make a new secret; it is shown once')
+    .option(
+      '--grace-hours <hours>',
+      'hours during which the old secret signs too (default 24)',
+      Number,
+    )
+    .description('create a new secret; it is shown once')
     .action(
-      async (id: string, options: WriteOptions & { graceHours?: number }, command: Command) => {
+      async (
+        id: string,
+        options: IdempotencyOptions & { graceHours?: number },
+        command: Command,
+      ) => {
         const { steward, say } = openSession(io, command)
         const { graceHours } = options
-        const wish = graceHours === undefined ? {} : { graceHours }
-        const rotated = await steward.webhooks.rotateSecret(id, wish, keyOf(options))
+        const params = graceHours === undefined ? {} : { graceHours }
+        const rotated = await steward.webhooks.rotateSecret(id, params, keyOf(options))
         say.show(rotated, () => [
           ...say.facts([['secret', rotated.secret]]),
-          `  The old one signs too until ${formatTime(rotated.previousUntil)}.`,
+          `  The old secret signs too until ${formatTime(rotated.previousUntil)}.`,
         ])
       },
     )
 }
 
-/** @throws {CommandError} when it would change nothing. */
+/** @throws {CommandError} without any change. */
 function toChange(options: UpdateOptions): UpdateWebhookParams {
   const { url, events, description, enable, disable } = options
-  if (enable && disable) throw misused('Choose --enable or --disable.')
+  if (enable && disable)
+    throw misused('--enable and --disable exclude each other. Use one of them.')
   const status = statusOf(enable, disable)
   const change = {
     ...(url !== undefined && { url }),
@@ -131,7 +142,7 @@ function toChange(options: UpdateOptions): UpdateWebhookParams {
     ...(status && { status }),
   } satisfies UpdateWebhookParams
   if (Object.keys(change).length === 0)
-    throw misused('Say what to change: --help tells the options.')
+    throw misused('Nothing to change. Add an option; --help lists them.')
   return change
 }
 
@@ -141,8 +152,8 @@ const statusOf = (enable?: true, disable?: true) =>
 function addDeliveries(webhooks: Command, io: Io): void {
   addKeyOption(webhooks.command('test'))
     .argument('<webhookId>')
-    .description('send an event webhook.test to an endpoint')
-    .action(async (id: string, options: WriteOptions, command: Command) => {
+    .description('send a webhook.test event to an endpoint')
+    .action(async (id: string, options: IdempotencyOptions, command: Command) => {
       const session = openSession(io, command)
       const delivery = await session.steward.webhooks.test(id, keyOf(options))
       showDelivery(session, delivery)
@@ -150,23 +161,28 @@ function addDeliveries(webhooks: Command, io: Io): void {
 
   addPaging(webhooks.command('deliveries'))
     .argument('<webhookId>')
-    .description('what was sent to an endpoint, and what it answered')
+    .description('list the deliveries of an endpoint and its answers')
     .action(async (id: string, options: PageOptions, command: Command) => {
       const { steward, say } = openSession(io, command)
-      const page = await readPages(options, (asked) => steward.webhooks.deliveries(id, asked))
+      const page = await readPages(options, (pageParams) =>
+        steward.webhooks.deliveries(id, pageParams),
+      )
       say.show(page, () => deliveryLines(say, page.data))
-      if (page.hasMore && !say.isJson) say.note(`More: --cursor ${page.nextCursor}, or --all`)
+      if (page.hasMore && !say.isJson)
+        say.note(`Next page: --cursor ${page.nextCursor}. All pages: --all`)
     })
 
   addKeyOption(webhooks.command('resend'))
     .argument('<webhookId>')
     .argument('<deliveryId>')
-    .description('send an event once more')
-    .action(async (id: string, deliveryId: string, options: WriteOptions, command: Command) => {
-      const session = openSession(io, command)
-      const delivery = await session.steward.webhooks.resend(id, deliveryId, keyOf(options))
-      showDelivery(session, delivery)
-    })
+    .description('send a delivery again')
+    .action(
+      async (id: string, deliveryId: string, options: IdempotencyOptions, command: Command) => {
+        const session = openSession(io, command)
+        const delivery = await session.steward.webhooks.resend(id, deliveryId, keyOf(options))
+        showDelivery(session, delivery)
+      },
+    )
 }
 
 function showDelivery({ say }: Session, delivery: WebhookDelivery): void {
@@ -187,7 +203,7 @@ function webhookLines(say: Speaker, webhook: Webhook & { secret?: string }): str
 }
 
 function listLines(say: Speaker, webhooks: readonly Webhook[]): string[] {
-  if (webhooks.length === 0) return ['No endpoint. Make one: steward webhooks create <url>']
+  if (webhooks.length === 0) return ['No endpoints yet. Create one: steward webhooks create <url>']
   return say.table(webhooks, [
     { title: 'WEBHOOK', of: ({ id }) => id },
     { title: 'STATUS', of: ({ status }) => status },
@@ -197,12 +213,12 @@ function listLines(say: Speaker, webhooks: readonly Webhook[]): string[] {
 }
 
 function deliveryLines(say: Speaker, deliveries: readonly WebhookDelivery[]): string[] {
-  if (deliveries.length === 0) return ['Nothing was sent yet.']
+  if (deliveries.length === 0) return ['No deliveries yet.']
   return say.table(deliveries, [
     { title: 'DELIVERY', of: ({ id }) => id },
     { title: 'EVENT', of: ({ eventId, type }) => `${type} ${eventId}` },
     { title: 'STATUS', of: ({ status }) => status },
-    { title: 'TRIES', of: ({ attempts }) => String(attempts.length), isNumber: true },
+    { title: 'ATTEMPTS', of: ({ attempts }) => String(attempts.length), isNumber: true },
     { title: 'LAST ANSWER', of: lastAnswer },
     { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
   ])

@@ -7,36 +7,36 @@ import type { Command } from 'commander'
 import type { Io } from '../terminal/io.js'
 import type { Session } from '../session.js'
 
-type Options = PageOptions & { history?: true; chain?: string; protocol?: string }
+type YieldOptions = PageOptions & { history?: true; chain?: string; protocol?: string }
 
 export function addYields(program: Command, io: Io): void {
   addPaging(program.command('yields'))
-    .option('--history', 'what the markets paid, newest first')
-    .option('--chain <chain>', 'only of this chain')
-    .option('--protocol <protocol>', 'only of this protocol')
-    .description('what markets pay for a loan (1 credit)')
-    .action(async (options: Options, command: Command) => {
+    .option('--history', 'show past rates, newest first')
+    .option('--chain <chain>', 'only this chain')
+    .option('--protocol <protocol>', 'only this protocol')
+    .description('show the lending rates (1 credit)')
+    .action(async (options: YieldOptions, command: Command) => {
       const session = openSession(io, command)
-      await (options.history ? tellHistory(session, options) : tellRates(session, options))
+      await (options.history ? showHistory(session, options) : showRates(session, options))
     })
 }
 
-const filterOf = ({ chain, protocol }: Options) => ({
+const filterOf = ({ chain, protocol }: YieldOptions) => ({
   ...(chain !== undefined && { chain }),
   ...(protocol !== undefined && { protocol }),
 })
 
-async function tellRates({ steward, say }: Session, options: Options): Promise<void> {
+async function showRates({ steward, say }: Session, options: YieldOptions): Promise<void> {
   const yields = await steward.yields.list(filterOf(options))
   say.show(yields, () => rateLines(say, yields))
   for (const { chain, protocol, reason } of yields.disabled ?? []) {
-    say.note(`! ${protocol} on ${chain} cannot be used now: ${reason}.`)
+    say.note(`! ${protocol} on ${chain} is disabled: ${reason}.`)
   }
   tellSilent(say, yields.unavailable)
 }
 
 function rateLines(say: Speaker, { rates, best }: Yields): string[] {
-  if (rates.length === 0) return ['No market.']
+  if (rates.length === 0) return ['No market matches.']
   const ordered = [...rates].sort((one, other) => other.apy - one.apy)
   const lines = say.table(ordered, [
     { title: 'CHAIN', of: ({ chain }) => chain },
@@ -47,9 +47,9 @@ function rateLines(say: Speaker, { rates, best }: Yields): string[] {
   return best ? [...lines, best.reasoning] : lines
 }
 
-async function tellHistory({ steward, say }: Session, options: Options): Promise<void> {
-  const page = await readPages<YieldSnapshot>(options, (asked) =>
-    steward.yields.history({ ...filterOf(options), ...asked }),
+async function showHistory({ steward, say }: Session, options: YieldOptions): Promise<void> {
+  const page = await readPages<YieldSnapshot>(options, (pageParams) =>
+    steward.yields.history({ ...filterOf(options), ...pageParams }),
   )
   say.show(page, () =>
     say.table(page.data, [

@@ -1,9 +1,11 @@
 import type { Node } from './words.js'
 
-/** A script for bash 3.2 and later: words of the commands, no call of the program. */
+/** A completion script for bash 3.2 and later. It contains all words and never calls the program. */
 export function bashScript(nodes: Node[]): string {
-  const takers = new Set(nodes.flatMap(({ options }) => options.filter((one) => one.takesValue)))
-  const flags = [...new Set([...takers].map(({ flag }) => flag))]
+  const valueOptions = new Set(
+    nodes.flatMap(({ options }) => options.filter((one) => one.takesValue)),
+  )
+  const flags = [...new Set([...valueOptions].map(({ flag }) => flag))]
   const valued = nodes.flatMap(({ options }) => options.filter(({ values }) => values.length > 0))
   const values = [...new Map(valued.map((one) => [one.flag, one.values]))]
   return `# steward(1) completion: eval "$(steward completion bash)"
@@ -35,7 +37,7 @@ complete -o default -F _steward steward
 `
 }
 
-/** Only what is a command goes down; an argument stays where it is. */
+/** Only a command changes the path; an argument keeps it. */
 const pathCases = (nodes: Node[]) =>
   nodes
     .filter(({ path }) => path !== '')

@@ -1,13 +1,13 @@
 import { recipes } from '../trigger.js'
 import type { Command, Option } from 'commander'
 
-/** What can follow a command. */
+/** The words that can follow a command. */
 export type Node = {
-  /** From the program down, such as `intents lend`; empty for the program itself. */
+  /** Names of the commands, such as `intents lend`. Empty for the program itself. */
   path: string
   commands: { name: string; about: string }[]
   options: { flag: string; about: string; takesValue: boolean; values: readonly string[] }[]
-  /** Values of its first argument, where they are known. */
+  /** Known values of the first argument. */
   values: readonly string[]
 }
 
@@ -21,7 +21,7 @@ const optionValues: Record<string, readonly string[]> = {
   '--action': ['lend', 'withdraw', 'bridge'],
 }
 
-/** Every command of the program, with what may follow it. Its own help says the same. */
+/** Every command of the program with its possible next words. */
 export function readWords(program: Command): Node[] {
   const globals = program.options
   const visit = (command: Command, path: string): Node[] => {

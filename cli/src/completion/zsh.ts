@@ -1,9 +1,9 @@
 import type { Node } from './words.js'
 
-/** A script for zsh with what each word means: words of the commands, no call of the program. */
+/** A completion script for zsh with descriptions. It contains all words and never calls the program. */
 export function zshScript(nodes: Node[]): string {
   const flags = nodes.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue))
-  const takers = [...new Set(flags.map(({ flag }) => flag))]
+  const valueFlags = [...new Set(flags.map(({ flag }) => flag))]
   const valued = flags.filter(({ values }) => values.length > 0)
   const values = [...new Map(valued.map((one) => [one.flag, one.values]))]
   return `#compdef steward
@@ -15,7 +15,7 @@ _steward() {
     word=\${words[i]}
     if [[ -n $skip ]]; then skip=''; continue; fi
     case $word in
-      ${takers.join('|')}) skip=1 ;;
+      ${valueFlags.join('|')}) skip=1 ;;
       -*) ;;
       *) case "$where $word" in
 ${nodes
@@ -27,7 +27,7 @@ ${nodes
   done
   case \${words[CURRENT-1]} in
 ${values.map(([flag, words]) => `    ${flag}) compadd -- ${words.join(' ')}; return ;;`).join('\n')}
-    ${takers.join('|')}) _files; return ;;
+    ${valueFlags.join('|')}) _files; return ;;
   esac
   case $where in
 ${nodes.map(wordCase).join('\n')}

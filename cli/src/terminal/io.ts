@@ -5,13 +5,13 @@ type Colors = ReturnType<typeof pc.createColors>
 /** One of the two streams of a command. */
 export type Output = {
   write(text: string): void
-  /** Whether a person reads it. */
+  /** Whether the output is an interactive terminal. */
   isTerminal: boolean
   size(): { columns: number; rows: number }
   paint: Colors
 }
 
-/** What a command speaks through: results to `out`, everything that is told besides to `err`. */
+/** The streams of a command. Results go to `out`, notes and errors to `err`. */
 export type Io = {
   env: NodeJS.ProcessEnv
   out: Output
@@ -30,7 +30,7 @@ export function openIo(interrupted: AbortSignal): Io {
 
 function toOutput(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Output {
   const isTerminal = stream.isTTY === true && env.TERM !== 'dumb'
-  // https://no-color.org: whatever it says, as long as it says something.
+  // Any non-empty value disables colours: https://no-color.org
   const isColored = !env.NO_COLOR && (isTerminal || Boolean(env.FORCE_COLOR))
   return {
     write: (text) => void stream.write(text),

@@ -1,13 +1,13 @@
 import type { Output } from './io.js'
 
-/** Lines at the bottom of a terminal that are drawn anew in place. */
+/** Lines at the bottom of a terminal, redrawn in place. */
 export type Live = { draw(lines: readonly string[]): void; clear(): void }
 
-/** Draws nothing where there is no terminal. */
+/** Draws nothing when the output is not a terminal. */
 export function createLive(output: Output): Live {
   let drawn = 0
   const clear = () => {
-    // Up to the first of them, and everything below is gone.
+    // Moves the cursor up to the first drawn line and erases everything below.
     if (drawn > 0) output.write(`\x1b[${drawn}A\r\x1b[J`)
     drawn = 0
   }
@@ -16,7 +16,7 @@ export function createLive(output: Output): Live {
     draw(lines) {
       if (!output.isTerminal) return
       const { columns, rows } = output.size()
-      // What has scrolled away cannot be drawn anew.
+      // Lines that have scrolled out of the terminal cannot be redrawn.
       const fitting = lines.slice(-Math.max(1, rows - 1))
       clear()
       output.write(fitting.map((line) => `${cutTo(line, columns - 1)}\n`).join(''))
@@ -30,7 +30,7 @@ const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 export const spinner = (at = Date.now()): string =>
   frames[Math.floor(at / 80) % frames.length] ?? ''
 
-/** Cuts a text with colour codes to a number of visible characters. */
+/** Cuts a text with colour codes to `width` visible characters. */
 function cutTo(text: string, width: number): string {
   let visible = 0
   let cut = ''

@@ -7,14 +7,15 @@ const CTRL_C = '\x03'
 const CTRL_D = '\x04'
 
 /**
- * Asks for a line that nobody sees while it is typed or pasted.
+ * Asks for a line without echoing it.
  *
- * @throws {CommandError} when nobody can be asked, or Ctrl-C was pressed.
+ * @throws {CommandError} without a terminal, or when Ctrl-C was pressed.
  */
 export async function askSecret(io: Io, question: string): Promise<string> {
   const { input, err, interrupted } = io
-  if (!input.isTTY) throw misused('There is no terminal to ask on. Send the key with --key-stdin.')
-  // Before the question is seen: what is typed at once is not shown either.
+  if (!input.isTTY)
+    throw misused('Standard input is not a terminal. Pipe the key with --key-stdin.')
+  // Echo is off before the question appears, so that fast typing is hidden too.
   input.setRawMode(true).resume().setEncoding('utf8')
   err.write(question)
   try {
@@ -29,27 +30,27 @@ function readHidden(input: NodeJS.ReadStream, interrupted: AbortSignal): Promise
   return new Promise((resolve, reject) => {
     let typed = ''
     const end = (settle: () => void) => {
-      input.off('data', take)
+      input.off('data', readChunk)
       interrupted.removeEventListener('abort', cut)
       settle()
     }
     const cut = () => {
       end(() => reject(new CommandError(exitCodes.interrupted, '')))
     }
-    // What is pasted comes in one piece, perhaps with the return key.
-    const take = (chunk: string) => {
+    // Pasted text arrives in one chunk, possibly with the return key.
+    const readChunk = (chunk: string) => {
       for (const key of chunk) {
         if (key === CTRL_C) return cut()
         if (RETURN.includes(key) || key === CTRL_D) return end(() => resolve(typed.trim()))
         typed = BACKSPACE.includes(key) ? typed.slice(0, -1) : typed + key
       }
     }
-    input.on('data', take)
+    input.on('data', readChunk)
     interrupted.addEventListener('abort', cut)
   })
 }
 
-/** Asks a question; only `y` or `yes` is one. */
+/** Asks a question. Only `y` or `yes` confirms. */
 export async function confirm({ input, err, interrupted }: Io, question: string): Promise<boolean> {
   err.write(`${question} [y/N] `)
   const answer = await readLine(input, interrupted)
@@ -72,14 +73,15 @@ async function readLine(input: NodeJS.ReadStream, signal: AbortSignal): Promise<
   }
 }
 
-/** The first line of what is piped in. More than a key would be is a mistake. */
+/** The text of standard input, at most 4,096 characters. */
 export async function readSecret({ input }: Io): Promise<string> {
   const LONGEST = 4_096
   let text = ''
   input.setEncoding('utf8')
   for await (const chunk of input) {
     text += String(chunk)
-    if (text.length > LONGEST) throw misused('Standard input holds more than an API key.')
+    if (text.length > LONGEST)
+      throw misused('Standard input is longer than an API key. Pipe only the key.')
   }
   return text.trim()
 }

@@ -1,19 +1,19 @@
 import { plain } from './text.js'
 
-export type Column<Row> = {
+export type TextColumn<Row> = {
   title: string
   of(row: Row): string
-  /** Aligned by the right edge. */
+  /** Aligned to the right. */
   isNumber?: boolean
   paint?(text: string, row: Row): string
 }
 
 const GAP = '  '
 
-/** Lines of a table: a head, and a line a row. Nothing is cut: what is wide can be copied whole. */
+/** The lines of a table: one header and one line per row. Values are never cut, so that they can be copied. */
 export function tableLines<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly TextColumn<Row>[],
   paintHead: (text: string) => string,
 ): string[] {
   const cells = rows.map((row) => columns.map(({ of }) => plain(of(row))))
@@ -37,7 +37,7 @@ export function tableLines<Row>(
   return [paintHead(head.trimEnd()), ...body]
 }
 
-/** `name   value`, a line each; values that are absent are left out. */
+/** One line `name   value` per fact. Absent values are skipped. */
 export function factLines(
   facts: readonly (readonly [name: string, value: string | undefined])[],
   paintName: (text: string) => string,

@@ -1,11 +1,11 @@
-/** What moves a cursor, retitles a window or turns the direction of writing round. */
-// eslint-disable-next-line no-control-regex -- they are what it looks for
+/** Characters that move the cursor, change the window title or reverse the text direction. */
+// eslint-disable-next-line no-control-regex -- the expression matches control characters
 const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Text of others as it may stand on a terminal: a user id may hold what a terminal obeys. */
+/** Replaces control characters in foreign text: a user id may contain terminal commands. */
 export const plain = (text: string): string => text.replace(controls, '\ufffd')
 
-/** JSON that a terminal takes for text: the same value to whoever parses it. */
+/** JSON with terminal control characters escaped. It parses to the same value. */
 export function toJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'null'
   return text.replace(
@@ -14,7 +14,7 @@ export function toJson(value: unknown, indent = 0): string {
   )
 }
 
-/** `0xf4bf35…db264b`: enough to tell two apart. */
+/** A shortened id, such as `0xf4bf35d7…db264b`. */
 export const shorten = (id: string): string =>
   id.length <= 18 ? id : `${id.slice(0, 10)}…${id.slice(-6)}`
 
@@ -25,7 +25,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`
 }
 
-/** Dollars with two digits; what is not nothing is never shown as nothing. */
+/** Dollars with two decimals. A positive amount is never shown as zero. */
 export function formatUsd(usd: number): string {
   if (usd > 0 && usd < 0.01) return '< $0.01'
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
@@ -33,7 +33,7 @@ export function formatUsd(usd: number): string {
 
 export const formatPercent = (percent: number): string => `${percent.toFixed(2)} %`
 
-/** A time of the API in the reader's zone: `2026-11-21 05:36:02`. */
+/** An API time in the local time zone: `2026-11-21 05:36:02`. */
 export function formatTime(iso: string): string {
   const at = new Date(iso)
   if (Number.isNaN(at.getTime())) return plain(iso)
@@ -42,7 +42,7 @@ export function formatTime(iso: string): string {
   return `${day} ${formatClock(at)}`
 }
 
-/** `05:36:02`, in the reader's zone. */
+/** `05:36:02`, in the local time zone. */
 export function formatClock(at: Date): string {
   const parts = [at.getHours(), at.getMinutes(), at.getSeconds()]
   return parts.map((part) => String(part).padStart(2, '0')).join(':')

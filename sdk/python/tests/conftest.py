@@ -12,7 +12,8 @@ import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from steward import AsyncList, AsyncSteward, Steward, _ports
+from steward import AsyncList, AsyncSteward, Steward
+from steward._internal import ports
 
 Control = Callable[..., Any]
 
@@ -137,6 +138,6 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def nap(self: object, seconds: float) -> None:
         taken.append(seconds)
 
-    monkeypatch.setattr(_ports.BlockingPort, "sleep", nap)
-    monkeypatch.setattr(_ports.AsyncPort, "sleep", nap)
+    monkeypatch.setattr(ports.BlockingPort, "sleep", nap)
+    monkeypatch.setattr(ports.AsyncPort, "sleep", nap)
     return taken

@@ -1,10 +1,10 @@
 /**
- * Whole tokens: `12.5`, `'12.5'` or `12n`. Text and bigint go out digit by digit; a number with more than 15 digits
- * is refused by the API, because it may not be what was meant.
+ * Whole tokens: `12.5`, `'12.5'` or `12n`. Text and bigint are sent exactly. The API rejects a number with more than
+ * 15 digits, because it may be rounded.
  */
 export type Amount = number | string | bigint
 
-/** @throws {TypeError} for NaN and Infinity, which JSON has no word for. */
+/** @throws {TypeError} for NaN and Infinity, which JSON cannot express. */
 export function toAmount(amount: Amount): number | string {
   if (typeof amount === 'bigint') return amount.toString()
   if (typeof amount === 'number' && !Number.isFinite(amount)) {

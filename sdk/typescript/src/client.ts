@@ -11,9 +11,9 @@ import { createYields } from './resources/yields.js'
 import { toSettings, type StewardOptions } from './settings.js'
 import { verifyWebhook } from './webhooks/verify.js'
 
-/** A client of one account. It has no connection of its own: make one, or many. */
+/** A client of one account. It holds no connection, so you can create one or many. */
 export class Steward {
-  /** Needs no key. */
+  /** Verifies webhooks without an API key. */
   static readonly webhooks = { verify: verifyWebhook }
 
   readonly wallets
@@ -26,7 +26,7 @@ export class Steward {
   readonly events
   readonly webhooks
 
-  /** @throws {TypeError} when key or address are missing, or a key that may write would be shown to a browser. */
+  /** @throws {TypeError} without a key or base URL, or with an API key in a browser. */
   constructor(options: StewardOptions = {}) {
     const api = createApi(toSettings(options))
     this.wallets = createWallets(api)

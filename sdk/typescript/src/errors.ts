@@ -2,7 +2,7 @@ import type { Intent, IntentFailureCode } from './resources/intent.js'
 import type { Funding } from './resources/funding.js'
 import type { Known } from './known.js'
 
-/** What is wrong with one part of a request. `path`: field or header; empty for the request as a whole. */
+/** A problem with a part of a request. `path`: field or header; empty for the whole request. */
 export type Issue = { path: string; message: string }
 
 /** `details` of every error of the API. */
@@ -39,7 +39,7 @@ export type InvalidRequestDetails = {
   retryAfter?: number
 }
 
-/** Money of other intents of the wallet, which this one would have needed. */
+/** Money that other intents of the wallet have reserved. */
 export type HeldFunds = {
   intentId: string
   step: number
@@ -66,7 +66,7 @@ export type RateLimitedDetails = {
   retryAfter: number
 }
 
-/** What an error is made of. `retryAfter` in seconds. */
+/** The parts of an error. `retryAfter` is in seconds. */
 export type ErrorFacts = {
   code: string
   message: string
@@ -78,26 +78,26 @@ export type ErrorFacts = {
   cause?: unknown
 }
 
-/** Every error of this library. A code that it does not know yet comes as one of these itself. */
+/** Base class of all errors of this library. An unknown error code is a plain `StewardError`. */
 export class StewardError extends Error {
-  /** As in the catalog of the API; of this library: CONNECTION, TIMEOUT, INVALID_ANSWER, HTTP_<status>. */
+  /** A code of the API, or of this library: CONNECTION, TIMEOUT, INVALID_ANSWER, HTTP_<status>. */
   readonly code: string
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status. Undefined without a response. */
   readonly status: number | undefined
-  /** Quote it when you ask for help. */
+  /** Quote this id in support requests. */
   readonly requestId: string | undefined
   readonly details: ErrorDetails
-  /** Names a special case of the code. */
+  /** The special case of the code. */
   readonly reason: string | undefined
-  /** Seconds after which the call may succeed, where the API has told. */
+  /** Seconds after which the call may succeed, when the API returned them. */
   readonly retryAfter: number | undefined
-  /** Of a POST that may have been done: sent again with it, the call is done once and charged once. */
+  /** Idempotency key of a POST with an unknown result. A repeated call with this key is executed and charged once. */
   readonly idempotencyKey: string | undefined
 
   constructor({ code, message, cause, ...facts }: ErrorFacts) {
     super(message, cause === undefined ? undefined : { cause })
     const { details = {} } = facts
-    // Bundlers rename classes; a name in a log should not depend on them.
+    // Bundlers rename classes. The name in logs must stay the same.
     this.name = nameOf(code)
     this.code = code
     this.status = facts.status
@@ -115,14 +115,14 @@ const nameOf = (code: string) =>
     .toLowerCase()
     .replace(/(?:^|_)([a-z\d])/g, (_match, letter: string) => letter.toUpperCase())
 
-/** 400: the request cannot be done as it was sent. */
+/** 400: the request is not valid. */
 export class InvalidRequestError extends StewardError {
   declare readonly code: 'INVALID_REQUEST'
   declare readonly reason: InvalidRequestReason | undefined
   declare readonly details: ErrorDetails & InvalidRequestDetails
 }
 
-/** 400: the wallet lacks the money where the intent needs it. */
+/** 400: the wallet has too little money where the intent needs it. */
 export class InsufficientFundsError extends StewardError {
   declare readonly code: 'INSUFFICIENT_FUNDS'
   declare readonly reason: InsufficientFundsReason | undefined
@@ -140,7 +140,7 @@ export class InsufficientCreditsError extends StewardError {
   declare readonly details: ErrorDetails & { required: number; available: number }
 }
 
-/** 403: the key lacks the scope, or something is suspended or frozen. */
+/** 403: the key has no such scope, or the account is suspended or frozen. */
 export class ForbiddenError extends StewardError {
   declare readonly code: 'FORBIDDEN'
 }
@@ -176,7 +176,7 @@ export class DeliveryNotFoundError extends StewardError {
   declare readonly code: 'DELIVERY_NOT_FOUND'
 }
 
-/** 404: no endpoint, or nothing with this id. */
+/** 404: unknown endpoint or id. */
 export class NotFoundError extends StewardError {
   declare readonly code: 'NOT_FOUND'
 }
@@ -187,18 +187,18 @@ export class MethodNotAllowedError extends StewardError {
   declare readonly details: ErrorDetails & { allow: string[] }
 }
 
-/** 429: more requests than the plan allows, and retries did not help. */
+/** 429: the requests exceed the rate limit of the plan, also after retries. */
 export class RateLimitedError extends StewardError {
   declare readonly code: 'RATE_LIMITED'
   declare readonly details: ErrorDetails & RateLimitedDetails
 }
 
-/** 500: something went wrong in the service. */
+/** 500: the service failed. */
 export class InternalError extends StewardError {
   declare readonly code: 'INTERNAL'
 }
 
-/** 503: a part of the service does not answer now. */
+/** 503: a part of the service is unavailable. */
 export class UnavailableError extends StewardError {
   declare readonly code: 'UNAVAILABLE'
   declare readonly reason: UnavailableReason | undefined
@@ -210,33 +210,34 @@ export class RpcError extends StewardError {
   declare readonly details: ErrorDetails & { silent?: string[] }
 }
 
-/** 503: the network between the service and what it needs. */
+/** 503: the service cannot reach one of its dependencies. */
 export class NetworkError extends StewardError {
   declare readonly code: 'NETWORK_ERROR'
 }
 
-/** No connection, or it was lost before the answer had come. */
+/** The connection failed or was lost before the response. */
 export class ConnectionError extends StewardError {
   declare readonly code: 'CONNECTION'
 }
 
-/** No answer within `timeoutMs`, or what was waited for is not over by then. */
+/** No response, or no end of the wait, within `timeoutMs`. */
 export class TimeoutError extends StewardError {
   declare readonly code: 'TIMEOUT'
 }
 
-/** A webhook that was not signed by this secret, or too long ago. Do not act on it. */
+/** The webhook has no valid signature or is too old. Do not act on it. */
 export class WebhookVerificationError extends StewardError {
   declare readonly code: 'WEBHOOK_VERIFICATION'
 }
 
-/** An intent that was waited for has failed. `code`: why; `intent.error` and `intent.funds` say where the money is. */
+/** The intent failed. `code` is the reason; `intent.error` and `intent.funds` contain where the money is. */
 export class IntentFailedError extends StewardError {
   declare readonly code: IntentFailureCode
   readonly intent: Intent
 
   constructor(intent: Intent) {
-    const { code = 'INTERNAL', message = `It ended as ${intent.status}.` } = intent.error ?? {}
+    const { code = 'INTERNAL', message = `The intent ended as ${intent.status}.` } =
+      intent.error ?? {}
     super({ code, message: `${intent.id} failed: ${message}` })
     this.name = 'IntentFailedError'
     this.intent = intent
@@ -248,7 +249,7 @@ export class BridgeFailedError extends IntentFailedError {
   declare readonly code: 'BRIDGE_FAILED'
 }
 
-/** The money is in the bridge and will come out: `intent.error.recovery` tells when it has. */
+/** The money is in the bridge and arrives later: `intent.error.recovery` is set then. */
 export class BridgeTimeoutError extends IntentFailedError {
   declare readonly code: 'BRIDGE_TIMEOUT'
 }
@@ -268,12 +269,12 @@ export class DepositFailedError extends IntentFailedError {
   declare readonly code: 'DEPOSIT_FAILED'
 }
 
-/** The intent was cancelled before anything of it was signed. */
+/** The intent was cancelled before it had a signature. */
 export class CancelledError extends IntentFailedError {
   declare readonly code: 'CANCELLED'
 }
 
-/** Test money that was waited for was not sent. */
+/** The test money was not sent. */
 export class FundingFailedError extends StewardError {
   declare readonly code: 'FUNDING_FAILED'
   readonly funding: Funding

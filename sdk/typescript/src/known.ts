@@ -1,5 +1,5 @@
 /**
- * One of these names, or one that is newer than this library: answers of the API grow. Editors offer those that are
- * known.
+ * One of these names, or a name that is newer than this library, because the API adds names. Editors complete the
+ * known names.
  */
 export type Known<Name extends string> = Name | (string & {})

@@ -1,2 +1,2 @@
-/** Any JSON object of at most 4 kB and 5 levels. It comes back unchanged. */
+/** Any JSON object of at most 4 kB and 5 levels. The API returns it unchanged. */
 export type Metadata = { [field: string]: unknown }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
-import { createPasswords } from '../../../api/http/passwords.js'
+import { createPasswords } from '../../../api/http/auth/passwords.js'
 import { startWorld, type World } from '../api.js'
 import { PASSWORD, newPerson, pagesOf } from './people.js'
 

@@ -149,8 +149,8 @@ describe('GET /openapi.json', () => {
   })
 })
 
-describe('GET /docs', () => {
-  const files = ['/docs', '/docs/init.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']
+describe('GET /docs/api', () => {
+  const files = ['/docs/api', '/docs/api.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']
 
   test('answers with the page, its script and its parts', async () => {
     for (const file of files) expect((await get(file)).status).toBe(200)
@@ -158,7 +158,7 @@ describe('GET /docs', () => {
   })
 
   test('the page may speak to its own origin only', async () => {
-    const policy = (await get('/docs')).headers.get('content-security-policy') ?? ''
+    const policy = (await get('/docs/api')).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("connect-src 'self'")
     expect(policy).toContain("script-src 'self';")
@@ -166,10 +166,10 @@ describe('GET /docs', () => {
   })
 
   test('what the page itself loads names no other origin', async () => {
-    for (const file of ['/docs', '/docs/init.js']) {
+    for (const file of ['/docs/api', '/docs/api.js']) {
       expect(await (await get(file)).text()).not.toMatch(/(https?:)?\/\/[a-z]/i)
     }
-    expect(await (await get('/docs/init.js')).text()).toContain('validatorUrl: null')
+    expect(await (await get('/docs/api.js')).text()).toContain('validatorUrl: null')
     const css = await (await get('/docs/swagger-ui.css')).text()
     expect(css).not.toMatch(/url\(["']?(https?:)?\/\//)
     expect(css).not.toContain('@import')

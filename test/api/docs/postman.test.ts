@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readContents } from '../../../api/docs/pages/contents.js'
 import { createLlmsText } from '../../../api/docs/llms.js'
 import { toJson } from '../../../api/docs/openapi.js'
 import { createPostmanCollection } from '../../../api/docs/postman.js'
@@ -114,7 +115,7 @@ describe('the Postman collection', () => {
     const stored = (name: string) =>
       readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
     expect(await stored('steward.postman_collection.json')).toBe(toJson(collection))
-    expect(await stored('llms.txt')).toBe(createLlmsText(endpoints))
+    expect(await stored('llms.txt')).toBe(createLlmsText(endpoints, readContents('docs')))
   })
 
   test('is served without a key', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setFundingCompleted } from '../../../db/intents/fundings.js'
 import { insertTestOperation } from '../../db/rows.js'
 import { isBlocked, waitUntilBlocked } from '../../support/blocked.js'
 import { startWorld, withoutId, type World } from '../api.js'
@@ -97,6 +98,60 @@ describe('GET /v1/demo/fund/:fundingId', () => {
     await order(funding, walletId, values)
     const error = { code: 'FUNDING_FAILED', message: values.message }
     expect((await get(funding.id)).body).toMatchObject({ status: 'failed', error })
+  })
+
+  describe('?wait', () => {
+    /** Resolves when a call was admitted. */
+    async function untilCharged(accountId: string, count: number) {
+      const { db } = world.database
+      const read = () =>
+        db('account').where({ id: accountId }).first<{ used: number }>('win_used as used')
+      while ((await read()).used < count) await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+
+    test('answers when the money has arrived, at no charge', async () => {
+      const { db } = world.database
+      const { funding, walletId } = await fundNew()
+      const { account_id: accountId } = await db('wallet')
+        .where({ id: walletId })
+        .first<{ account_id: string }>('account_id')
+      const { used } = await db('account')
+        .where({ id: accountId })
+        .first<{ used: number }>('win_used as used')
+      const waiting = get(`${funding.id}?wait=60`)
+      await untilCharged(accountId, used + 1)
+      await order(funding, walletId, inBlock(true))
+      await setFundingCompleted(db, funding.id)
+      const { status, body, headers } = await waiting
+      expect([status, body.status, headers.get('x-credits-charged')]).toEqual([
+        200,
+        'completed',
+        '0',
+      ])
+    })
+
+    test('answers when the funding has failed, which no event reports', async () => {
+      const { funding, walletId } = await fundNew()
+      const waiting = get(`${funding.id}?wait=60`)
+      await order(funding, walletId, { state: 'cancelled', code: 'NETWORK_ERROR', message: 'late' })
+      expect((await waiting).body.status).toBe('failed')
+    })
+
+    test('a finished funding is answered at once', async () => {
+      const { funding, walletId } = await fundNew()
+      await order(funding, walletId, inBlock(true))
+      expect((await get(`${funding.id}?wait=60`)).body.status).toBe('completed')
+    })
+
+    test('a pending funding is answered after that time', async () => {
+      const { funding } = await fundNew()
+      expect((await get(`${funding.id}?wait=1`)).body).toEqual(funding)
+    })
+
+    test.each(['61', '-1', 'x', ''])('error: INVALID_REQUEST for %s', async (wait) => {
+      const { funding } = await fundNew()
+      expect((await get(`${funding.id}?wait=${wait}`)).status).toBe(400)
+    })
   })
 
   test('error: FUNDING_NOT_FOUND alike for an unknown one and for that of another account', async () => {

@@ -100,7 +100,7 @@ describe('what is disabled', () => {
       disabled: [
         {
           ...{ chain: 'ethereum-sepolia', protocol: 'compound-v3', asset: 'USDC' },
-          reason: `there is no contract at ${NOWHERE}`,
+          reason: `no contract at ${NOWHERE}`,
         },
       ],
     })
@@ -117,7 +117,7 @@ describe('what is disabled', () => {
       expect.objectContaining({
         targetChain: 'arbitrum-sepolia',
         reasoning: expect.stringContaining(
-          `compound-v3 on ethereum-sepolia is not offered: there is no contract at ${NOWHERE}.`,
+          `compound-v3 on ethereum-sepolia is not offered: no contract at ${NOWHERE}.`,
         ),
       }),
     ])

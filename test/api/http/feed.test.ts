@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createFeed, type Feed } from '../../../api/http/feed.js'
+import { createFeed, type Feed } from '../../../api/http/streaming/feed.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { BEGINNING, readPage, type Position } from '../../../db/intents/events.js'
 import { createLog } from '../../../log.js'

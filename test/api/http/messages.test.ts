@@ -61,7 +61,7 @@ describe('an amount', () => {
     ['1e30', 'amount must be sent as text when it has more than 15 digits.'],
     ['"1e30"', 'amount must be written without an exponent.'],
     ['"1e-7"', 'amount must be written without an exponent.'],
-    [`"${'9'.repeat(80)}"`, 'amount is more than a token can have.'],
+    [`"${'9'.repeat(80)}"`, 'amount is above the maximum of a token.'],
     ['0', 'amount must be above zero.'],
     ['-5', 'amount must be above zero.'],
     ['"1,5"', 'amount must be plain decimal digits, such as 12.5.'],

@@ -57,14 +57,14 @@ describe('readKek', () => {
     }))
 
   test('error: MISCONFIGURED when the file cannot be read', () =>
-    refused(undefined, 'KEK_FILE cannot be read.'))
+    refused(undefined, 'KEK_FILE is not readable. Check its path and permissions.'))
 
   test.each(['', 'a'.repeat(63), 'a'.repeat(65), 'G'.repeat(64), `0x${'a'.repeat(62)}`])(
     'error: MISCONFIGURED for %j',
-    (content) => refused(content, 'KEK_FILE must hold 64 hex characters.'),
+    (content) => refused(content, 'KEK_FILE must contain 64 hex characters.'),
   )
 
   test.each(['0'.repeat(64), 'f'.repeat(64)])('error: MISCONFIGURED for the number %s', (content) =>
-    refused(content, 'KEK_FILE holds no P-256 private key.'),
+    refused(content, 'KEK_FILE does not contain a valid P-256 private key.'),
   )
 })

@@ -32,7 +32,7 @@ describe('warnings of a plan', () => {
   test('NOT_WORTH_IT also where nothing is moved: a year does not pay for the gas', () => {
     const only = stateOf({ chains: [chainOf('base', '1')], rates: [rateOf('base', 3)] })
     expect(planIntent(lend('0.3'), only).warnings).toEqual([
-      { code: 'NOT_WORTH_IT', message: 'What it costs is 0.001 USD more than a year there earns.' },
+      { code: 'NOT_WORTH_IT', message: 'The costs exceed the interest of a year by 0.001 USD.' },
     ])
     expect(planIntent(lend('0.4'), only)).not.toHaveProperty('warnings')
   })

@@ -42,7 +42,7 @@ describe('planIntent, bridge', () => {
   test('error: INSUFFICIENT_FUNDS when one base unit is missing, with what lies where', () => {
     const { code, message, details } = failureOf(bridge('10.000001'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
-    expect(message).toBe('The intent needs 10.000001 USDC on base, 10 is available.')
+    expect(message).toBe('The intent needs 10.000001 USDC on base. 10 is available.')
     expect(details).toEqual({
       required: '10.000001',
       available: '10',
@@ -72,7 +72,7 @@ describe('planIntent, bridge', () => {
     const routes = [routeOf('base', 'arbitrum', { feeMillionths: 500_000n })]
     const { code, message, details } = failureOf(bridge('10'), { ...state, routes })
     expect(code).toBe('INVALID_REQUEST')
-    expect(message).toContain('takes a fee of 5 USDC, and no more than 0.02 USDC is paid.')
+    expect(message).toContain('takes a fee of 5 USDC, above the limit of 0.02 USDC.')
     expect(details).toMatchObject({ reason: 'above_fee_limit', issues: [{ path: 'amount' }] })
   })
 

@@ -85,8 +85,8 @@ describe('planIntent, lend: where the money is', () => {
   })
 
   test.each([
-    ['0', 'it takes no deposits now'],
-    ['9.99', 'it takes only 9.99 USDC more'],
+    ['0', 'it accepts no deposits now'],
+    ['9.99', 'it accepts only 9.99 USDC more'],
   ])('passes over a market with room for %s, and says so', (room, why) => {
     const arbitrum = rateOf('arbitrum', 3.51, { roomUnits: units(room) })
     const state = market(rich, { rates: [...rates.filter((one) => one !== rates[1]), arbitrum] })
@@ -104,7 +104,7 @@ describe('planIntent, lend: where the money is', () => {
     const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', roomUnits: units('1000') })
     const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n])]
     const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
-    expect(error.message).toContain('the swap would bring nothing')
+    expect(error.message).toContain('the swap would return nothing')
   })
 
   test('fills a market to the last unit of its room, counted without the bridge fee', () => {
@@ -114,7 +114,7 @@ describe('planIntent, lend: where the money is', () => {
       ...{ strategy: 'single-bridge', targetChain: 'arbitrum' },
       steps: [{ type: 'bridge' }, { type: 'deposit', amount: '9.999' }],
     })
-    expect(failureOf(lend('10.000002'), state).message).toContain('it takes only 9.999 USDC more')
+    expect(failureOf(lend('10.000002'), state).message).toContain('it accepts only 9.999 USDC more')
   })
 
   test('equal rates: the one with the lower cost, then the first', () => {
@@ -154,7 +154,7 @@ describe('planIntent, lend: over a bridge', () => {
     expect(planIntent(lend('10'), market(onBase)).reasoning).toBe(
       'aave-v3 on arbitrum pays 3.51 % on USDC, the best rate of 3 that can be reached. ' +
         'The money comes from base for a bridge fee of 0.001 USDC and 0.24 USD of gas. ' +
-        'Compared with aave-v3 on base, which needs no bridge, the move has paid for itself ' +
+        'Compared with aave-v3 on base, which needs no bridge, the move pays for itself ' +
         'after about 7 years. Next comes aave-v3 on base: it pays less, 3.15 %.',
     )
   })
@@ -166,7 +166,7 @@ describe('planIntent, lend: over a bridge', () => {
     ['7', 'about 10 years'],
   ])('tells the time in a unit that one can grasp: %s USDC, %s', (amount, span) => {
     const { reasoning } = planIntent(lend(amount), market(onBase))
-    expect(reasoning).toContain(`has paid for itself after ${span}.`)
+    expect(reasoning).toContain(`pays for itself after ${span}.`)
   })
 
   test('says when the amount is too small for the move', () => {
@@ -177,7 +177,9 @@ describe('planIntent, lend: over a bridge', () => {
 
   test('says when nothing pays where the money is', () => {
     const state = market(onBase, { rates: [rateOf('arbitrum', 3)] })
-    expect(planIntent(lend('10'), state).reasoning).toContain('Nothing pays where the money is.')
+    expect(planIntent(lend('10'), state).reasoning).toContain(
+      'The chain of the money has no open market.',
+    )
   })
 
   test('says when the better rate never pays for the move', () => {
@@ -234,7 +236,7 @@ describe('planIntent, lend: over a bridge', () => {
     const without = planIntent(lend('10'), market(onBase, { routes: [absurd] }))
     expect(without).toMatchObject({ strategy: 'direct-deposit', targetChain: 'base' })
     expect(without.reasoning).toContain(
-      'but the bridge from base to arbitrum takes a fee of 0.02001 USDC, and no more than 0.02 USDC is paid.',
+      'but the bridge from base to arbitrum takes a fee of 0.02001 USDC, above the limit of 0.02 USDC.',
     )
   })
 

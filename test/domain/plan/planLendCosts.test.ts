@@ -67,12 +67,12 @@ describe('planIntent, lend: over a swap', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
     const plan = planIntent(lend('0.000001'), { ...state, swaps })
     expect(plan).toMatchObject({ expectedApy: 3 })
-    expect(plan.reasoning).toContain('but the swap would bring nothing.')
+    expect(plan.reasoning).toContain('but the swap would return nothing.')
   })
 
   test.each([
-    ['of a half', [2n, 1n], 'a swap would bring only 0.5 DAI for 1 USDC'],
-    ['just below 99 %', [10_000n, 9_899n], 'a swap would bring only 0.9899 DAI for 1 USDC'],
+    ['of a half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
+    ['just below 99 %', [10_000n, 9_899n], 'a swap would return only 0.9899 DAI for 1 USDC'],
   ] as const)(
     'leaves a market aside behind a pool with a price %s',
     (_, [unitsIn, unitsOut], why) => {
@@ -130,7 +130,7 @@ describe('planIntent, lend with netOverDays', () => {
   test('moves when it has', () => {
     const plan = planIntent(lend('100', { netOverDays: 46 }), state)
     expect(plan).toMatchObject({ strategy: 'single-bridge', targetChain: 'arbitrum' })
-    expect(plan.reasoning).toContain('has paid for itself after 46 days.')
+    expect(plan.reasoning).toContain('pays for itself after 46 days.')
     expect(plan.reasoning).toContain('aave-v3 on base: worth 0.001991 USD less over 46 days.')
   })
 
@@ -169,8 +169,8 @@ describe('planIntent, lend: what cannot be planned', () => {
     const { code, message, details } = failureOf(lend('10'), stateOf({ chains, rates, routes }))
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe(
-      'The intent needs 10 USDC on one chain, 9.999999 is available. ' +
-        'There are 15.999999 USDC on several chains together.',
+      'The intent needs 10 USDC on one chain. 9.999999 is available. ' +
+        'Several chains together have 15.999999 USDC.',
     )
     expect(details).toEqual({
       required: '10',
@@ -187,7 +187,7 @@ describe('planIntent, lend: what cannot be planned', () => {
     const state = stateOf({ chains, rates: [rateOf('base', 1)], routes })
     const { code, message, details } = failureOf(lend('7', { chain: 'base' }), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
-    expect(message).toBe('The intent needs 7 USDC on base, 6 is available.')
+    expect(message).toBe('The intent needs 7 USDC on base. 6 is available.')
     expect(details).toMatchObject({ required: '7', available: '6' })
   })
 

@@ -37,7 +37,7 @@ describe('planIntent, withdraw: an amount', () => {
       ],
       estimatedGasUsd: 0.02,
       estimatedTime: '1-5 seconds',
-      reasoning: 'Out of aave-v3 on base: it pays least of those that have enough, 3.00 %.',
+      reasoning: 'From aave-v3 on base: it has the lowest rate of the markets with enough, 3.00 %.',
     })
   })
 
@@ -63,7 +63,7 @@ describe('planIntent, withdraw: an amount', () => {
     expect(plan).toMatchObject({ estimatedGasUsd: 0.04, estimatedTime: '2-10 seconds' })
     expect(plan.steps[1]).not.toHaveProperty('everything')
     expect(plan.reasoning).toBe(
-      'Out of compound-v3 on base, aave-v3 on base: no market alone has enough, the largest come ' +
+      'From compound-v3 on base, aave-v3 on base: no single market has enough, the largest come ' +
         'first.',
     )
   })
@@ -133,7 +133,7 @@ describe('planIntent, withdraw: out of a market of another asset', () => {
   test('is no source behind a pool that gives half, and the answer says why', () => {
     const swaps = [quoteOf('base', 'DAI', 'USDC', [2n, 1n])]
     const half = { ...market(inDai('20')), swaps }
-    const why = '20 DAI in aave-v3 does not count: a swap would bring only 0.5 USDC for 1 DAI.'
+    const why = '20 DAI in aave-v3 does not count: a swap would return only 0.5 USDC for 1 DAI.'
     expect(failureOf(withdraw('10'), half).message).toContain(`0 is available. ${why}`)
     expect(failureOf(withdraw('max'), half).message).toBe(
       `There is nothing to withdraw on base. ${why}`,
@@ -154,7 +154,7 @@ describe('planIntent, withdraw: everything', () => {
       { type: 'swap', asset: 'DAI', amount: '10', arrives: '9.99' },
     ])
     expect(plan.steps.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
-    expect(plan.reasoning).toContain('everything is taken')
+    expect(plan.reasoning).toContain('everything is withdrawn')
   })
 
   test.each([
@@ -191,7 +191,7 @@ describe('planIntent, withdraw: everything', () => {
     const state = market(aave('10'), comet('5', { isBusy: true }))
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INVALID_REQUEST')
-    expect(message).toContain('Another intent is taking money out of compound-v3 on base.')
+    expect(message).toContain('Another intent is withdrawing from compound-v3 on base.')
     expect(details).toEqual({
       ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
     })
@@ -208,7 +208,7 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     const state = market(aave('10'), comet('5'), positionOf('arbitrum', '7'))
     const { code, message, details } = failureOf(withdraw('15.000011'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
-    expect(message).toBe('The intent needs 15.000011 USDC lent on base, 15 is available.')
+    expect(message).toBe('The intent needs 15.000011 USDC lent on base. 15 is available.')
     expect(details).toEqual({
       required: '15.000011',
       available: '15',
@@ -247,7 +247,7 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     )
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
-    expect(message).toBe('The markets on base can pay out no more than 7 USDC now.')
+    expect(message).toBe('The markets on base can pay out at most 7 USDC now.')
     const at = { chain: 'base', asset: 'USDC', amount: '10' }
     expect(details).toEqual({
       ...{ reason: 'no_liquidity', required, available: '7' },
@@ -272,7 +272,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
       { sequence: 1, type: 'swap', asset: 'DAI', toAsset: 'USDC', amount: '5', arrives: '4.995' },
       { sequence: 2, type: 'withdraw', asset: 'USDC', amount: '5.005' },
     ])
-    expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. Out of aave-v3/)
+    expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. From aave-v3/)
   })
 
   test('is all there is to do when it is enough but for dust, though nothing is lent', () => {
@@ -300,7 +300,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
     })
     const half = { ...dry, swaps: [quoteOf('base', 'DAI', 'USDC', [2n, 1n])] }
     expect(failureOf(after('max', '5'), half)).toMatchObject({
-      message: 'Nothing is swapped on base now: a swap would bring only 0.5 USDC for 1 DAI.',
+      message: 'Nothing is swapped on base now: a swap would return only 0.5 USDC for 1 DAI.',
       details: { reason: 'no_swap' },
     })
     const poor = failureOf(after('10', '5'), market(aave('5')))

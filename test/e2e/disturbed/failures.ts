@@ -38,7 +38,7 @@ export function testFailures(open: () => OwnWorld): void {
       expect(late).toMatchObject({
         status: 'executing',
         delay: {
-          ...{ code: 'BRIDGE_TIMEOUT', message: expect.stringContaining('waits to be attested') },
+          ...{ code: 'BRIDGE_TIMEOUT', message: expect.stringContaining('awaits its attestation') },
           funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
         },
       })

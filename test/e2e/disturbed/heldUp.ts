@@ -103,7 +103,7 @@ export function testHeldUp(open: () => OwnWorld): void {
       text: /^Late$/,
       view: isHeld('**Waits**', 'ATTESTATION'),
     })
-    const whereabouts = `1 USDC was burned on ${arbitrum} in ${txHash} and waits to be attested. It arrives on ${base} by itself.`
+    const whereabouts = `1 USDC was burned on ${arbitrum} in ${txHash} and awaits its attestation. It arrives on ${base} without further action.`
     const { delay } = late.data as { delay: { since: string } }
     expect(delay).toMatchObject({ code: 'BRIDGE_TIMEOUT', message: whereabouts, funds })
     expect(Math.abs(Date.parse(delay.since) - Number(burnedAt))).toBeLessThan(1_000)

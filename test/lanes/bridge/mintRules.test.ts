@@ -142,7 +142,7 @@ describe('the signer rejects a mint', () => {
     await world.sign()
     const row = await world.row(operationId)
     expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })
-    expect(row?.message).toMatch(/^Refused to sign/)
+    expect(row?.message).toMatch(/^Signing rejected/)
     expect(await transactions()).toBe(before)
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { intentBody } from '../../../api/endpoints/intentBody.js'
+import { intentBody } from '../../../api/endpoints/intents/intentBody.js'
 import { intent as intentSchema } from '../../../api/schemas/intents.js'
 import { getIntent } from '../../../db/intents/intents.js'
 import { createBridgeWorld, dollar, type BridgeWorld, type PlannedIntent } from './bridgeFixture.js'
@@ -46,7 +46,7 @@ describe('the timeline of a lend over the bridge', () => {
     const { burnedAt } = (await world.burn(intent)) ?? {}
     const waitingFor = {
       ...{ code: 'ATTESTATION', since: burnedAt?.toISOString(), usualSeconds: 3 },
-      message: `Burned on ${source}, waits to be attested.`,
+      message: `Burned on ${source}. Waits for the attestation.`,
     }
     const held = await read(intent)
     expect(held).toMatchObject({

@@ -2,7 +2,13 @@ import { afterEach, describe, expect, test } from 'vitest'
 import * as sdk from '@steward/sdk'
 import { Steward, StewardError, type RetryFacts, type StewardOptions } from '@steward/sdk'
 import { errorCatalog } from '../../../domain/errors.js'
-import { errorOf, startScripted, type Reply, type Scripted, type Seen } from './scripted.js'
+import {
+  errorOf,
+  startScripted,
+  type ScriptedReply,
+  type Scripted,
+  type SeenRequest,
+} from './scripted.js'
 
 let server: Scripted | undefined
 afterEach(async () => {
@@ -13,7 +19,10 @@ afterEach(async () => {
 const intent = { id: 'intent_1', status: 'planning' }
 
 /** A client of a server that answers so, and what it retried. */
-async function open(answer: (seen: Seen, count: number) => Reply, options: StewardOptions = {}) {
+async function open(
+  answer: (seen: SeenRequest, count: number) => ScriptedReply,
+  options: StewardOptions = {},
+) {
   server = await startScripted(answer)
   const retries: RetryFacts[] = []
   const hooks = { onRetry: (facts: RetryFacts) => void retries.push(facts) }
@@ -28,7 +37,7 @@ const failureOf = (call: PromiseLike<unknown>): Promise<StewardError> =>
   )
 
 describe('a call', () => {
-  test('sends what it was given, with the key, and keeps fields that it does not know', async () => {
+  test('sends the parameters with the key and keeps unknown fields of the response', async () => {
     const answer = { ...intent, status: 'settling', mood: { of: ['the day'] } }
     const { steward, seen } = await open(() => ({ status: 201, body: answer }))
     const lent = await steward.intents.lend({ walletId: 'w', amount: '0.10', metadata: { a: 1 } })
@@ -55,7 +64,7 @@ describe('a call', () => {
     expect(seen.map((one) => one.path)).toEqual([path])
   })
 
-  test('names several statuses and times as the API reads them', async () => {
+  test('formats lists and times for the API', async () => {
     const { steward, seen } = await open(() => ({ body: { data: [] } }))
     const createdAfter = new Date(0)
     await steward.intents.list({ status: ['failed', 'completed'], createdAfter, limit: 5 })
@@ -83,7 +92,7 @@ describe('a call', () => {
     expect(seen).toEqual([])
   })
 
-  test('ends with the reason of its signal, also while it waits for the next try', async () => {
+  test('rejects with the reason of its signal, also between two attempts', async () => {
     const controller = new AbortController()
     const { steward, seen } = await open(
       () => ({ status: 503, headers: { 'retry-after': '60' }, body: errorOf('UNAVAILABLE') }),
@@ -110,7 +119,7 @@ describe('an error', () => {
   })
 
   test.each(codes.filter((code) => !/_FAILED|TIMEOUT|CANCELLED/.test(code)))(
-    '%s comes as that, with what the answer says',
+    '%s is thrown as its class, with the facts of the response',
     async (code) => {
       const status = errorCatalog[code as keyof typeof errorCatalog].status
       const body = errorOf(code, { reason: 'no_route', more: 1 })
@@ -123,27 +132,27 @@ describe('an error', () => {
     },
   )
 
-  test('of a code that this library does not know is a StewardError', async () => {
+  test('with an unknown code is a StewardError', async () => {
     const { steward } = await open(() => ({ status: 418, body: errorOf('TEAPOT') }))
     const error = await failureOf(steward.yields.list())
     expect(Object.getPrototypeOf(error)).toBe(StewardError.prototype)
     expect(error).toMatchObject({ code: 'TEAPOT', status: 418, name: 'TeapotError' })
   })
 
-  test('of a proxy is one by its status, and its page stays out of the message', async () => {
+  test('of a proxy is named by its status, without the body in the message', async () => {
     const { steward } = await open(() => ({ status: 403, body: '<html>secret</html>' }))
     const error = await failureOf(steward.yields.list())
     expect(error).toMatchObject({ code: 'HTTP_403', status: 403, requestId: undefined })
     expect(error.message).not.toContain('secret')
   })
 
-  test('error: a redirect is not followed: a POST would arrive as a GET', async () => {
+  test('error: redirects are not followed', async () => {
     const { steward, seen } = await open(() => ({ status: 301, headers: { location: '/else' } }))
     const error = await failureOf(steward.demo.fund('w'))
     expect([error.code, seen.length]).toEqual(['HTTP_301', 1])
   })
 
-  test('error: an answer that is no JSON is no answer', async () => {
+  test('error: a response other than JSON is rejected', async () => {
     const { steward } = await open(() => ({ body: '<html>' }))
     expect(await failureOf(steward.credits.get())).toMatchObject({ code: 'INVALID_ANSWER' })
   })
@@ -164,7 +173,7 @@ describe('a call that fails', () => {
     },
   )
 
-  test('two calls have two keys; a key that is given is used', async () => {
+  test('each call has its own idempotency key, or the given one', async () => {
     const { steward, seen } = await open(() => ({ body: intent }))
     await steward.intents.lend({ walletId: 'w', amount: 1 })
     await steward.intents.lend({ walletId: 'w', amount: 1 })
@@ -180,7 +189,7 @@ describe('a call that fails', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('waits as long as Retry-After says, and at random below a growing bound without it', async () => {
+  test('waits for Retry-After, otherwise with full jitter', async () => {
     const { steward, retries } = await open((_seen, count) => {
       if (count === 1) return { status: 503, headers: { 'retry-after': '1' } }
       return count === 2 ? { status: 503 } : { body: intent }
@@ -190,7 +199,7 @@ describe('a call that fails', () => {
     expect(retries[1]?.waitMs).toBeLessThan(1_000)
   })
 
-  test('error: a Retry-After of more than a minute is for the caller to wait', async () => {
+  test('error: a Retry-After above a minute is thrown', async () => {
     const details = { limit: 5, window: '1 day', retryAfter: 61 }
     const { steward, seen } = await open(() => ({
       ...{ status: 429, headers: { 'retry-after': '61' } },
@@ -201,7 +210,7 @@ describe('a call that fails', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('error: CONNECTION tells the key by which it can be sent again later', async () => {
+  test('error: CONNECTION contains the idempotency key for a later repetition', async () => {
     const { steward, seen } = await open(() => 'cut', { maxRetries: 1 })
     const error = await failureOf(steward.intents.lend({ walletId: 'w', amount: 1 }))
     expect(error).toBeInstanceOf(sdk.ConnectionError)
@@ -209,7 +218,7 @@ describe('a call that fails', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('error: TIMEOUT when no try is answered in time, half an answer included', async () => {
+  test('error: TIMEOUT without a complete response in time', async () => {
     const { steward, seen } = await open(
       (_seen, count) =>
         count === 1
@@ -221,10 +230,10 @@ describe('a call that fails', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('hooks are told of each try, and neither key nor body; what they throw changes nothing', async () => {
-    const told: unknown[] = []
+  test('hooks receive each attempt without key and body, and their exceptions are ignored', async () => {
+    const received: unknown[] = []
     const note = (facts: unknown) => {
-      told.push(facts)
+      received.push(facts)
       throw new Error('a broken log')
     }
     const { steward } = await open(
@@ -237,14 +246,14 @@ describe('a call that fails', () => {
     await steward.intents.lend({ walletId: 'w', amount: 987_654 })
     const call = { method: 'POST', path: '/v1/intents' }
     const ms = expect.any(Number)
-    expect(told).toEqual([
+    expect(received).toEqual([
       { ...call, attempt: 1 },
       { ...call, attempt: 1, status: 500, requestId: 'req_1', ms },
       { ...call, attempt: 1, error: expect.any(StewardError), waitMs: expect.any(Number) },
       { ...call, attempt: 2 },
       { ...call, attempt: 2, status: 200, requestId: 'req_2', ms },
     ])
-    expect(JSON.stringify(told)).not.toMatch(/svc_sk|987654/)
+    expect(JSON.stringify(received)).not.toMatch(/svc_sk|987654/)
   })
 })
 
@@ -256,7 +265,7 @@ describe('new Steward', () => {
     delete process.env.STEWARD_BASE_URL
   })
 
-  test('takes key and address of the environment', async () => {
+  test('reads key and base URL from the environment', async () => {
     const { seen } = await open(() => ({}))
     process.env.STEWARD_API_KEY = 'svc_sk_2'
     process.env.STEWARD_BASE_URL = server?.url
@@ -273,7 +282,7 @@ describe('new Steward', () => {
     expect(() => new Steward(options)).toThrow(what)
   })
 
-  test('error: a key in a browser, where a read token is fine', async () => {
+  test('error: an API key in a browser; a read token is accepted', async () => {
     const { seen } = await open(() => ({}))
     scope.window = { document: {} }
     const baseUrl = server?.url

@@ -2,9 +2,14 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
-export type Seen = { method: string; path: string; headers: IncomingHttpHeaders; body: unknown }
+export type SeenRequest = {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: unknown
+}
 /** `cut`: the connection ends without an answer. `silent`: nothing comes. A function writes the answer itself. */
-export type Reply =
+export type ScriptedReply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | 'cut'
   | 'silent'
@@ -15,8 +20,8 @@ export type Reply =
  *
  * @param answer - Of each request; `count` from 1.
  */
-export async function startScripted(answer: (seen: Seen, count: number) => Reply) {
-  const seen: Seen[] = []
+export async function startScripted(answer: (seen: SeenRequest, count: number) => ScriptedReply) {
+  const seen: SeenRequest[] = []
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { method = '', url = '', headers } = request

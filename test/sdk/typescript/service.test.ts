@@ -24,7 +24,7 @@ const database = () => events.world.database.db
 const clientOf = (options: object = {}) =>
   new Steward({ apiKey: me.key, baseUrl: events.world.api.url, ...options })
 
-describe('an answer that is lost after the service has done what was asked', () => {
+describe('a response that is lost after the call succeeded', () => {
   let proxy: TcpProxy
   beforeEach(async () => {
     proxy = await startTcpProxy({ host: '127.0.0.1', port: events.world.api.port })
@@ -34,7 +34,7 @@ describe('an answer that is lost after the service has done what was asked', () 
   const chargesOf = () =>
     database()('ledger').where({ account_id: me.accountId, delta: -5 }).pluck<string[]>('delta')
 
-  test('lend: one intent, one charge, and the answer of the first try', async () => {
+  test('lend: one intent, one charge and the response of the first attempt', async () => {
     const retries: RetryFacts[] = []
     const onRetry = (facts: RetryFacts) => void retries.push(facts)
     const baseUrl = `http://127.0.0.1:${proxy.port}`
@@ -51,7 +51,7 @@ describe('an answer that is lost after the service has done what was asked', () 
     await proxy.stop()
   })
 
-  test('also when the program has given up and sends it again by the key of the error', async () => {
+  test('a later repetition with the key of the error is executed once', async () => {
     const baseUrl = `http://127.0.0.1:${proxy.port}`
     const steward = clientOf({ baseUrl, maxRetries: 0 })
     const order = { walletId: me.id, amount: 2n }
@@ -68,8 +68,8 @@ describe('an answer that is lost after the service has done what was asked', () 
   })
 })
 
-describe('a limit of the service', () => {
-  test('429: a stream that finds no room is waited for as long as Retry-After says', async () => {
+describe('rate limits', () => {
+  test('429: a stream above the limit waits for Retry-After', async () => {
     const intentId = await events.newIntent(me)
     const retries: RetryFacts[] = []
     const controller = new AbortController()
@@ -87,7 +87,7 @@ describe('a limit of the service', () => {
     expect(retries[0]?.error).toMatchObject({ details: { window: 'open streams', limit: 1 } })
   })
 
-  test('429: a window of requests is waited for to its end, not to a guess', async () => {
+  test('429: a request above the rate limit waits until it resets', async () => {
     await database()('account').where({ id: me.accountId }).update({ rpm: 1 })
     const retries: RetryFacts[] = []
     const controller = new AbortController()
@@ -108,7 +108,7 @@ describe('a limit of the service', () => {
     expect(waitMs).toBe(retryAfter * 1000)
   })
 
-  test('a wait that finds no room for its stream polls', async () => {
+  test('waitForCompletion polls when the stream limit is reached', async () => {
     const intentId = await events.newIntent(me)
     const seat = await events.open(`/v1/intents/${intentId}/events`, me)
     const types: string[] = []
@@ -123,7 +123,7 @@ describe('a limit of the service', () => {
   })
 })
 
-describe('several pages of entries, while new ones come', () => {
+describe('paging while new entries arrive', () => {
   const COUNT = 600
 
   /** Many intents at once, each with what its first events are. */
@@ -136,7 +136,7 @@ describe('several pages of entries, while new ones come', () => {
       { from, count, accountId: me.accountId, walletId: me.id },
     )
 
-  test('intents.list: each of those that were there, once, newest first', async () => {
+  test('intents.list: each existing entry once, newest first', async () => {
     await insertMany(COUNT, 0)
     const ids: string[] = []
     for await (const { id } of clientOf().intents.list()) {
@@ -147,7 +147,7 @@ describe('several pages of entries, while new ones come', () => {
     expect(numbers).toEqual(Array.from({ length: COUNT }, (_one, index) => COUNT - index))
   })
 
-  test('events.list: each, once, in the order in which they are told, and those that came meanwhile', async () => {
+  test('events.list: each event once, in order, including new ones', async () => {
     await insertMany(COUNT, 0)
     const ids: string[] = []
     let more = 0
@@ -163,7 +163,7 @@ describe('several pages of entries, while new ones come', () => {
     expect(ids.length).toBeGreaterThanOrEqual(COUNT + 30)
   })
 
-  test('awaited, a list is one page, and its cursor goes on', async () => {
+  test('an awaited list is one page, and its cursor continues', async () => {
     await insertMany(5, 0)
     const { intents } = clientOf()
     const { data, hasMore, nextCursor } = await intents.list({ limit: 2 })

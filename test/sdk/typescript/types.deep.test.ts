@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 
-/** The handwritten types are what the published document says, field by field: the compiler compares. */
+/** The compiler compares the handwritten types with the published document, field by field. */
 const documentFile = new URL('../../../docs/openapi.json', import.meta.url)
 const compareFile = fileURLToPath(new URL('./compare.txt', import.meta.url))
 const sdkFile = fileURLToPath(new URL('../../../sdk/typescript/src/index.ts', import.meta.url))
@@ -24,7 +24,7 @@ const changes: [name: string, pattern: RegExp, changed: string][] = [
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let folder: string
-/** What the compiler says to each comparison. One program for all: it reads its libraries once. */
+/** The diagnostics of each comparison, from one program, so that the libraries are parsed once. */
 let complaints: (name: string) => string[]
 
 beforeAll(async () => {

@@ -41,19 +41,19 @@ afterAll(() => events?.stop())
 const clientOf = (options: StewardOptions = {}) =>
   new Steward({ apiKey: me.key, baseUrl: api.url, ...options })
 
-/** What is told to `onEvent`, and a promise for the time when so many are. */
+/** Records the events of `onEvent`, with a promise for their number. */
 function listen() {
-  const told: Event[] = []
+  const delivered: Event[] = []
   let wake = () => undefined as void
   return {
-    told,
-    types: () => told.map(({ type }) => type),
+    delivered,
+    types: () => delivered.map(({ type }) => type),
     onEvent(event: Event) {
-      told.push(event)
+      delivered.push(event)
       wake()
     },
     async until(count: number) {
-      while (told.length < count) await new Promise<void>((resolve) => (wake = resolve))
+      while (delivered.length < count) await new Promise<void>((resolve) => (wake = resolve))
     },
   }
 }
@@ -71,15 +71,15 @@ const withoutStreams: Fetch = (url, init) =>
     : fetch(url, init)
 
 describe('intents.waitForCompletion', () => {
-  test('tells every event once, in order, and answers with the completed intent', async () => {
-    const { told, types, onEvent, until } = listen()
+  test('delivers every event once, in order, and returns the completed intent', async () => {
+    const { delivered, types, onEvent, until } = listen()
     const waiting = clientOf().intents.waitForCompletion(intentId, { onEvent })
     await until(2)
     await setExecuting(events.worker, intentId)
     await setCompleted(events.worker, intentId)
     expect(await waiting).toMatchObject({ id: intentId, status: 'completed' })
     expect(types()).toEqual(story)
-    expect(told.map(({ id }) => id)).toEqual(await stored())
+    expect(delivered.map(({ id }) => id)).toEqual(await stored())
   })
 
   test.each([
@@ -94,7 +94,7 @@ describe('intents.waitForCompletion', () => {
           failures += 1
           throw error
         })
-      const { told, types, onEvent, until } = listen()
+      const { delivered, types, onEvent, until } = listen()
       const waiting = clientOf({ fetch: counting }).intents.waitForCompletion(intentId, { onEvent })
       await until(2)
       await api.stop()
@@ -104,11 +104,11 @@ describe('intents.waitForCompletion', () => {
       await setCompleted(events.worker, intentId)
       expect(await waiting).toMatchObject({ status: 'completed' })
       expect(types()).toEqual(story)
-      expect(told.map(({ id }) => id)).toEqual(await stored())
+      expect(delivered.map(({ id }) => id)).toEqual(await stored())
     },
   )
 
-  test('a stream that falls silent is given up: what has happened is found without it', async () => {
+  test('abandons a silent stream and finds the events by polling', async () => {
     const mute: Fetch = (url, init) =>
       url.endsWith('/events')
         ? Promise.resolve(new Response(new ReadableStream(), { headers: eventStream }))
@@ -123,9 +123,9 @@ describe('intents.waitForCompletion', () => {
     expect(types()).toEqual(story)
   })
 
-  test('goes on in another client where this one was stopped', async () => {
+  test('continues in another client after the last event', async () => {
     const controller = new AbortController()
-    const { told, onEvent, until } = listen()
+    const { delivered, onEvent, until } = listen()
     const { signal } = controller
     const waiting = clientOf().intents.waitForCompletion(intentId, { onEvent, signal })
     await until(2)
@@ -136,16 +136,16 @@ describe('intents.waitForCompletion', () => {
     // Nothing but the id of the intent and of the last event is known there.
     const rest = listen()
     const other = clientOf().intents.waitForCompletion(intentId, {
-      ...{ onEvent: rest.onEvent, after: told.at(-1)?.id },
+      ...{ onEvent: rest.onEvent, after: delivered.at(-1)?.id },
     })
     await rest.until(1)
     await setCompleted(events.worker, intentId)
     expect((await other).status).toBe('completed')
-    const ids = [...told, ...rest.told].map(({ id }) => id)
+    const ids = [...delivered, ...rest.delivered].map(({ id }) => id)
     expect(ids).toEqual(await stored())
   })
 
-  test('an intent that is over already answers at once, and tells its story where it is wanted', async () => {
+  test('returns an ended intent at once and delivers its events', async () => {
     await setExecuting(events.worker, intentId)
     await setCompleted(events.worker, intentId)
     const { types, onEvent } = listen()
@@ -157,7 +157,7 @@ describe('intents.waitForCompletion', () => {
     expect(rest.types()).toEqual(story.slice(1))
   })
 
-  test('error: a failed intent is thrown by its code, although its money is still awaited', async () => {
+  test('error: a failed intent is thrown as its class, also while its money is in the bridge', async () => {
     const error = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 } as const
     const waiting = clientOf().intents.waitForCompletion(intentId)
     await setExecuting(events.worker, intentId)
@@ -168,7 +168,7 @@ describe('intents.waitForCompletion', () => {
     expect(thrown).toMatchObject({ code: 'BRIDGE_TIMEOUT', intent: { id: intentId, error } })
   })
 
-  test('a read token is enough, and goes where it may only', async () => {
+  test('works with a read token', async () => {
     const { token } = await clientOf().intents.createReadToken(intentId)
     const paths: string[] = []
     const noting: Fetch = (url, init) => {
@@ -186,7 +186,7 @@ describe('intents.waitForCompletion', () => {
     )
   })
 
-  test('error: TIMEOUT says that it still runs; waiting again goes on', async () => {
+  test('error: TIMEOUT while the intent runs; a second wait continues', async () => {
     const { intents } = clientOf()
     const late = intents.waitForCompletion(intentId, { timeoutMs: 300 })
     await expect(late).rejects.toBeInstanceOf(sdk.TimeoutError)
@@ -196,7 +196,7 @@ describe('intents.waitForCompletion', () => {
     expect((await waiting).status).toBe('completed')
   })
 
-  test('error: what will not pass is thrown at once', async () => {
+  test('error: a permanent error is thrown at once', async () => {
     const unknown = clientOf().intents.waitForCompletion('intent_no')
     await expect(unknown).rejects.toBeInstanceOf(sdk.IntentNotFoundError)
     const foreign = clientOf({ apiKey: `svc_sk_${'0'.repeat(64)}` })
@@ -206,13 +206,13 @@ describe('intents.waitForCompletion', () => {
     await expect(lost).rejects.toBeInstanceOf(sdk.InvalidRequestError)
   })
 
-  test('error: what onEvent throws ends the wait', async () => {
+  test('error: an exception of onEvent ends the wait', async () => {
     const onEvent = () => Promise.reject(new Error('my own database'))
     const waiting = clientOf().intents.waitForCompletion(intentId, { onEvent })
     await expect(waiting).rejects.toThrow('my own database')
   })
 
-  test('a status and fields that are newer than this library do not disturb it', async () => {
+  test('accepts unknown statuses and fields', async () => {
     const answers = ['settling', 'settling', 'completed']
     const server = await startScripted(({ path }, count) => {
       if (path.endsWith('/events')) return { status: 502 }
@@ -228,7 +228,7 @@ describe('intents.waitForCompletion', () => {
 })
 
 describe('events.stream', () => {
-  test('goes on after the last event when its connection is lost, and ends with its signal', async () => {
+  test('resumes after the last event and ends with its signal', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const ids: string[] = []
@@ -248,15 +248,15 @@ describe('events.stream', () => {
     expect(ids).toEqual(await stored())
   })
 
-  test('from now on where no event is named, also when nothing had come before it was cut', async () => {
-    let tell = () => undefined as void
-    const placed = new Promise<void>((resolve) => (tell = resolve))
-    // Its place is told with the first bytes.
+  test('starts with new events, also after a connection that was lost without an event', async () => {
+    let markOpen = () => undefined as void
+    const placed = new Promise<void>((resolve) => (markOpen = resolve))
+    // Its place is delivered with the first bytes.
     const noting: Fetch = async (url, init) => {
       const { status, headers, body } = await fetch(url, init)
       const transform = (chunk: Uint8Array, passed: TransformStreamDefaultController) => {
         passed.enqueue(chunk)
-        tell()
+        markOpen()
       }
       const noted = body?.pipeThrough(new TransformStream({ transform })) ?? null
       return new Response(noted, { status, headers })
@@ -274,7 +274,7 @@ describe('events.stream', () => {
     await next.return?.()
   })
 
-  test('intents.events ends by itself when nothing more is to come', async () => {
+  test('intents.events ends when no more events follow', async () => {
     await setExecuting(events.worker, intentId)
     await setCompleted(events.worker, intentId)
     const types: string[] = []

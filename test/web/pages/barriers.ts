@@ -7,7 +7,7 @@ import type { Page, Route } from 'playwright-core'
 
 const TEST_MS = 180_000
 
-/** What every page asks for, whatever state the rest of it is in. */
+/** Requests of every page. */
 const isShell = (url: string) => /\/dashboard\/api\/(session|events)/.test(url)
 
 export function testBarriers(world: () => PageWorld): void {
@@ -21,9 +21,9 @@ export function testBarriers(world: () => PageWorld): void {
     '/settings',
     '/yields',
   ]
-  const filtered = ['/intents?status=failed', '/requests?status=5xx', '/wallets?userId=nobody']
+  const filtered = ['/intents?status=failed', '/requests?status=5xx', '/wallets?userId=unknown']
 
-  /** Looks at each of some pages when it is as it should be. */
+  /** The violations of several pages, each checked when `until` resolves. */
   async function lookAt(
     page: Page,
     paths: readonly string[],
@@ -39,18 +39,18 @@ export function testBarriers(world: () => PageWorld): void {
   }
 
   test(
-    'lists that are empty, or that a filter leaves empty',
+    'empty lists and filters without matches',
     async () => {
       const { page, faults } = await world().open(await world().newPerson())
       expect(await lookAt(page, [...lists, ...filtered], untilShown)).toEqual([])
-      // Nor does any of them complain, or ask elsewhere.
+      // The pages have no errors and no foreign requests.
       expect(ownFaults(faults)).toEqual([])
     },
     TEST_MS,
   )
 
   test(
-    'pages whose answers fail',
+    'pages with failed requests',
     async () => {
       const { page } = await world().open(await world().newPerson({ isOperator: true }))
       const message = 'The service cannot do this now.'
@@ -69,7 +69,7 @@ export function testBarriers(world: () => PageWorld): void {
   )
 
   test(
-    'pages that are still loading',
+    'loading pages',
     async () => {
       const { page } = await world().open(await world().newPerson({ isOperator: true }))
       await page.route('**/dashboard/api/**', (route: Route) =>
@@ -84,7 +84,7 @@ export function testBarriers(world: () => PageWorld): void {
   )
 
   test(
-    'dialogs and menus, with what they say when they are refused',
+    'dialogs and menus, with their errors',
     async () => {
       const person = await world().newPerson()
       const { accountId, cookie } = person
@@ -126,17 +126,17 @@ export function testBarriers(world: () => PageWorld): void {
           async () => {
             await button('Invite')
             await type('E-mail', 'new@example.com')
-            await button('Make a link')
+            await button('Create link')
             await page.getByText('It works once').waitFor()
           },
         ],
         [
-          'invitation that is refused',
+          'rejected invitation',
           '/settings',
           async () => {
             await button('Invite')
             await type('E-mail', person.email)
-            await button('Make a link')
+            await button('Create link')
             await page.getByRole('alert').waitFor()
           },
         ],

@@ -5,10 +5,10 @@ import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 import type { Page } from 'playwright-core'
 
 const TEST_MS = 90_000
-/** No page has more places than that. */
+/** Upper bound of focusable elements on a page. */
 const MOST_TABS = 80
 
-/** What the focus is on, as it is called, and whether it can be seen there. */
+/** The accessible name of the focused element, and whether its focus is visible. */
 const FOCUSED = `(() => {
   const element = document.activeElement
   if (!element || element === document.body) return { name: '', isMarked: true }
@@ -18,12 +18,12 @@ const FOCUSED = `(() => {
   return { name: (name ?? '').trim(), isMarked: outlineStyle !== 'none' || element.id === 'main' || element.hasAttribute('data-row') }
 })()`
 
-/** What is behind an open dialog is out of reach; the browser's own bars are not. */
+/** Whether the focus is in a dialog or in the browser's own controls. */
 const IS_INSIDE = `document.activeElement === document.body || document.activeElement.closest('dialog') !== null`
 
 type Focused = { name: string; isMarked: boolean }
 
-/** Goes on by the tabulator until a thing of this name has the focus, which is to be seen all the way. */
+/** Presses Tab until the element with this name has the focus. The focus must be visible at each step. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let tabs = 0; tabs <= MOST_TABS; tabs += 1) {
     const focused = await page.evaluate<Focused>(FOCUSED)
@@ -31,12 +31,12 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if (focused.name === name) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`Nothing that is called ${name} is reached by the tabulator.`)
+  throw new Error(`Tab does not reach an element with the name ${name}.`)
 }
 
 export function testKeyboard(world: () => PageWorld): void {
   test(
-    'somebody signs in, makes a key, and sends an intent',
+    'signs in, creates a key and an intent',
     async () => {
       const person = await world().newPerson()
       const wallet = await makeWallet(world(), person, 'alice')
@@ -85,7 +85,7 @@ export function testKeyboard(world: () => PageWorld): void {
   )
 
   test(
-    'a dialog keeps the focus inside, lets go by Escape, and gives it back',
+    'a dialog traps the focus, closes on Escape and restores the focus',
     async () => {
       const { page } = await world().open(await world().newPerson())
       await page.goto(`${world().host}/dashboard/keys`)
@@ -106,7 +106,7 @@ export function testKeyboard(world: () => PageWorld): void {
   )
 
   test(
-    'a menu is walked by arrows, and gives the focus back',
+    'a menu is operated by keys and restores the focus',
     async () => {
       const { page } = await world().open(await world().newPerson())
       await page.goto(`${world().host}/dashboard/`)
@@ -114,7 +114,7 @@ export function testKeyboard(world: () => PageWorld): void {
       await page.getByRole('button', { name: 'test', exact: true }).focus()
       await page.keyboard.press('Enter')
       await page.getByRole('menu').waitFor()
-      // The menu takes the focus a moment after it is seen, and gives it to what was typed a moment after that.
+      // The menu takes the focus asynchronously, and moves it to the typed entry asynchronously.
       await page.locator('[role=menu] :focus').waitFor()
       await page.keyboard.type('Dark')
       await page.locator('[role=menuitemradio]:focus', { hasText: 'Dark' }).waitFor()

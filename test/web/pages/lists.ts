@@ -8,7 +8,7 @@ import type { Page, Route } from 'playwright-core'
 const TEST_MS = 60_000
 
 export function testLists(world: () => PageWorld): void {
-  /** An account with so many intents, and a window on their list. */
+  /** Opens the list of an account with `count` intents. */
   async function openList(count: number, prepare?: (page: Page) => Promise<unknown>) {
     const person = await world().newPerson()
     const wallet = await makeWallet(world(), person, 'alice')
@@ -25,7 +25,7 @@ export function testLists(world: () => PageWorld): void {
   const idOf = async (page: Page) => topRow(page).locator('[title^=intent_]').getAttribute('title')
 
   test(
-    'takes in what comes while nobody reads it',
+    'shows new rows at once while the list is not in use',
     async () => {
       const { page, add, faults } = await openList(3)
       await page.mouse.move(2, 2)
@@ -39,7 +39,7 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'takes in what comes before the page listens',
+    'shows rows that arrive before the event stream opens',
     async () => {
       const gate = { open: () => {} }
       const isOpen = new Promise<void>((resolve) => (gate.open = resolve))
@@ -57,13 +57,13 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'stays where it cannot be asked who reads it',
+    'stays on the page when the session check fails',
     async () => {
       const { page, add } = await openList(1)
       const session = '**/dashboard/api/session'
       await page.route(session, (route: Route) => route.abort())
       const failed = page.waitForEvent('requestfailed')
-      // Somebody comes back to the page after a while.
+      // The user returns to the page after a while.
       await page.clock.setSystemTime(Date.now() + 60_000)
       await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
       expect((await failed).url()).toMatch(/session$/)
@@ -75,7 +75,7 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'does not move under a reader: what is new waits, and comes when it is asked for',
+    'holds new rows back while the user reads, until the button is pressed',
     async () => {
       const { page, add } = await openList(20)
       await page.locator('tbody tr').nth(12).scrollIntoViewIfNeeded()
@@ -96,7 +96,7 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'by the keyboard alone: rows wait while one of them has the focus, and are entered from the button',
+    'holds new rows back while a row has the focus, and focuses them after the button',
     async () => {
       const { page, add } = await openList(4)
       await page.keyboard.press('j')
@@ -119,13 +119,13 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'is a file of what is shown',
+    'exports the filtered list as CSV',
     async () => {
       const { page, wallet } = await openList(2)
       const failed = await insertTestIntent(world().db, wallet, 'failed')
       await page.getByRole('button', { name: 'Failed' }).click()
       await page.locator(`[title=${failed}]`).waitFor()
-      const link = page.getByRole('link', { name: 'These as CSV' })
+      const link = page.getByRole('link', { name: 'Export CSV' })
       const [file] = await Promise.all([page.waitForEvent('download'), link.click()])
       const lines = readFileSync(await file.path(), 'utf8')
         .trimEnd()
@@ -136,7 +136,7 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
-    'leads to a wallet that says whose it is',
+    'links to a wallet with its user id',
     async () => {
       const { page, wallet } = await openList(1)
       await page.goto(`${world().host}/dashboard/wallets/${wallet.id}`)

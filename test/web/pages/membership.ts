@@ -8,7 +8,7 @@ const TEST_MS = 60_000
 
 export function testMembership(world: () => PageWorld): void {
   test(
-    'who belongs to two accounts goes from one to the other, and takes nothing along',
+    'a member of two accounts switches between them and sees only the data of the current one',
     async () => {
       const person = await world().newPerson()
       const wallet = await makeWallet(world(), person, 'alice')
@@ -37,7 +37,7 @@ export function testMembership(world: () => PageWorld): void {
   )
 
   test(
-    'an owner gives a member another role, lets him go, and reads what was done',
+    'an owner changes the role of a member, removes the member and reads the audit log',
     async () => {
       const owner = await world().newPerson()
       const { accountId } = owner
@@ -56,20 +56,20 @@ export function testMembership(world: () => PageWorld): void {
         .waitFor()
       const key = { account_id: accountId, user_id: member.userId }
       expect(await world().db('membership').where(key).pluck('role')).toEqual(['developer'])
-      const acts = page.getByRole('table', { name: 'What members did' })
-      await acts.getByText('Made a member developer').waitFor()
+      const acts = page.getByRole('table', { name: 'Audit log' })
+      await acts.getByText('Changed a role to developer').waitFor()
       await row.getByRole('button', { name: /^Actions for member/ }).click()
       await page.getByRole('menuitem', { name: 'Remove' }).click()
       await page.getByRole('button', { name: /^Remove Person/ }).click()
       await acts.getByText('Removed a member').waitFor()
       expect(await world().db('membership').where(key).pluck('role')).toEqual([])
       expect(ownFaults(faults)).toEqual([])
-      // He who is not an owner is not asked about any of this.
+      // A viewer sees neither the audit log nor the actions.
       const viewer = await world().newPerson({ accountId, role: 'viewer' })
       const seen = await world().open(viewer)
       await seen.page.goto(`${world().host}/dashboard/settings`)
       await seen.page.getByRole('table', { name: 'Members' }).waitFor()
-      expect(await seen.page.getByText('What members did').count()).toBe(0)
+      expect(await seen.page.getByText('Audit log').count()).toBe(0)
       expect(await seen.page.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
       expect(ownFaults(seen.faults)).toEqual([])
     },

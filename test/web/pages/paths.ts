@@ -10,7 +10,7 @@ const TEST_MS = 60_000
 
 export function testPaths(world: () => PageWorld): void {
   test(
-    'a viewer reads, and is offered nothing that he may not do',
+    'a viewer reads and sees no forbidden action',
     async () => {
       const { page, faults } = await world().open(await world().newPerson({ role: 'viewer' }))
       await page.goto(`${world().host}/dashboard/`)
@@ -29,7 +29,7 @@ export function testPaths(world: () => PageWorld): void {
   )
 
   test(
-    'who is not signed in is asked to, and then comes to where he wanted to go',
+    'redirects to the sign-in and back to the requested page',
     async () => {
       const person = await world().newPerson()
       const wallet = await makeWallet(world(), person, 'alice')
@@ -41,7 +41,7 @@ export function testPaths(world: () => PageWorld): void {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('heading', { name: 'Intents' }).waitFor()
       expect(new URL(page.url()).search).toBe('?status=completed')
-      // By the keyboard alone: the first row, and in.
+      // By keyboard: focus the first row and open it.
       await page.locator('a[data-row]').first().waitFor()
       await page.keyboard.press('j')
       await page.keyboard.press('Enter')
@@ -51,7 +51,7 @@ export function testPaths(world: () => PageWorld): void {
   )
 
   test(
-    'who wants to know what was asked, and what it cost, finds it from anywhere',
+    'search, request log and ledger lead to a call and its cost',
     async () => {
       const person = await world().newPerson({ role: 'developer' })
       const key = await createApiKey(world().db, person.accountId, { name: 'backend' })
@@ -61,14 +61,14 @@ export function testPaths(world: () => PageWorld): void {
       await page.goto(`${world().host}/dashboard/`)
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
 
-      // By the keyboard alone, from any page: an id is typed, and its page is there.
+      // By keyboard from any page: typing an id opens its page.
       await page.keyboard.press('/')
       await page.keyboard.type(wallet.id)
       await page.getByRole('list', { name: 'Found' }).getByText(wallet.id).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/dashboard/wallets/${wallet.id}`)
 
-      // The call that made it: found by what it was about, its facts lead back to the wallet.
+      // The request log finds the call by its resource, and its facts link to the wallet.
       await page.goto(`${world().host}/dashboard/requests?resourceId=${wallet.id}`)
       await page.getByRole('link', { name: /^POST .*\/wallets$/ }).click()
       const facts = page.getByRole('dialog', { name: 'Request' })
@@ -78,7 +78,7 @@ export function testPaths(world: () => PageWorld): void {
       await page.keyboard.press('Escape')
       await facts.waitFor({ state: 'detached' })
 
-      // What it cost, as a row that is stored, and as a file.
+      // The cost is in the ledger and in the CSV file.
       await page.getByRole('link', { name: 'Usage & credits' }).click()
       await page.getByRole('table', { name: 'By endpoint' }).waitFor()
       const entry = page.getByRole('row').filter({ has: page.locator(`[title="${requestId}"]`) })
@@ -92,7 +92,7 @@ export function testPaths(world: () => PageWorld): void {
   )
 
   test(
-    'an intent of another account is not found, by whoever knows its id',
+    'error: an intent of another account is not found',
     async () => {
       const wallet = await makeWallet(world(), await world().newPerson(), 'alice')
       const id = await insertTestIntent(world().db, wallet, 'completed')
@@ -102,7 +102,7 @@ export function testPaths(world: () => PageWorld): void {
       expect(await page.getByRole('alert').innerText()).toMatch(/not found|no intent/i)
       await page.goto(`${world().host}/dashboard/intents`)
       await page.getByText('No intents yet').waitFor()
-      // Nor the deployment, by its address.
+      // The system page is forbidden as well.
       await page.goto(`${world().host}/dashboard/system`)
       await page.getByText('Only operators of this service').waitFor()
       expect(await page.getByRole('link', { name: 'System' }).count()).toBe(0)
@@ -111,7 +111,7 @@ export function testPaths(world: () => PageWorld): void {
   )
 
   test(
-    'an API that ends in between: the page says so, keeps what it shows, and goes on after',
+    'a restart of the API: the page shows a notice, keeps its data and reconnects',
     async () => {
       const { database, db, temporal } = world().world
       const listenUrl = database.urlAs('steward_api')
@@ -133,7 +133,7 @@ export function testPaths(world: () => PageWorld): void {
         expect(await rows.count()).toBe(1)
         api = await startOwn(api.port)
         await notice.waitFor({ state: 'detached' })
-        // What happens from now on is seen again, without a reload.
+        // New events appear again without a reload.
         await insertTestIntent(world().db, wallet, 'completed')
         await rows.nth(1).waitFor()
         expect(await page.evaluate('window.isSamePage')).toBe(true)

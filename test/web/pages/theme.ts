@@ -4,7 +4,7 @@ import type { PageWorld } from '../pageWorld.js'
 
 const TEST_MS = 60_000
 
-/** The colours of every element at this moment, and after as many frames as a page is deep. */
+/** The colours of every element now and after 60 frames. */
 const COLOURS = `(async () => {
   const all = [...document.querySelectorAll('body, body *')]
   const look = () =>
@@ -19,7 +19,7 @@ const COLOURS = `(async () => {
 
 export function testTheme(world: () => PageWorld): void {
   test(
-    'for whom motion is reduced, a change of theme reaches every element at once',
+    'with reduced motion a theme change applies to every element at once',
     async () => {
       const { page } = await world().open(await world().newPerson())
       await page.goto(`${world().host}/dashboard/webhooks`)

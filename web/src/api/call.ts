@@ -1,13 +1,13 @@
-/** What the API answers with instead of a result. */
+/** An error response of the API. */
 export class ApiFailure extends Error {
   readonly status: number
-  /** `INTENT_NOT_FOUND` and the like; `OFFLINE` when no answer came at all. */
+  /** An error code of the API such as `INTENT_NOT_FOUND`, or `OFFLINE` without a response. */
   readonly code: string
   readonly requestId: string | undefined
   readonly details: Record<string, unknown>
 
   constructor(status: number, body: FailureBody) {
-    super(body.message ?? 'The answer could not be read.')
+    super(body.message ?? 'The response is not readable. Try again.')
     this.status = status
     this.code = body.error ?? 'UNREADABLE'
     this.details = body.details ?? {}
@@ -17,22 +17,22 @@ export class ApiFailure extends Error {
 }
 
 type FailureBody = { error?: string; message?: string; details?: Record<string, unknown> }
-export type Query = Record<string, string | number | undefined>
+export type QueryParams = Record<string, string | number | undefined>
 
 const BASE = '/dashboard/api'
 
 /**
- * Asks the API, as whoever is signed in.
+ * Reads from the API with the session of the signed-in user.
  *
- * @throws {ApiFailure} whatever is no 2xx, also when nothing answers.
+ * @throws {ApiFailure} without a 2xx response.
  */
-export const get = <T>(path: string, query: Query = {}) =>
+export const get = <T>(path: string, query: QueryParams = {}) =>
   send<T>('GET', `${path}${queryText(query)}`)
 
 /**
- * Has the API do something.
+ * Writes to the API with the session of the signed-in user.
  *
- * @param key - Names the wish: sent twice it is done once.
+ * @param key - Idempotency key: a repeated call with the same key is executed once.
  */
 export const post = <T>(path: string, body: unknown = {}, key?: string) =>
   send<T>('POST', path, {
@@ -40,8 +40,8 @@ export const post = <T>(path: string, body: unknown = {}, key?: string) =>
     headers: { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
   })
 
-/** What stands behind a path: the question mark and whatever is named. */
-export function queryText(query: Query): string {
+/** The query string with its question mark. Empty and undefined values are skipped. */
+export function queryText(query: QueryParams): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )
@@ -51,7 +51,10 @@ export function queryText(query: Query): string {
 async function send<T>(method: string, path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(`${BASE}${path}`, { method, ...init }).catch(() => undefined)
   if (!response) {
-    throw new ApiFailure(0, { error: 'OFFLINE', message: 'The service does not answer.' })
+    throw new ApiFailure(0, {
+      error: 'OFFLINE',
+      message: 'The service does not answer. Try again.',
+    })
   }
   const body: unknown = await response.json().catch(() => undefined)
   if (response.ok) return body as T

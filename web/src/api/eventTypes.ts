@@ -1,6 +1,6 @@
 import type { PublicEventType } from '../../../domain/events.js'
 
-/** The compiler sees to it that no type is forgotten. */
+/** The compiler checks that every type is listed. */
 const known: Record<PublicEventType, true> = {
   'intent.created': true,
   'intent.planned': true,
@@ -25,5 +25,5 @@ const known: Record<PublicEventType, true> = {
   'webhook.disabled': true,
 }
 
-/** What may happen, in the order in which an intent meets it. */
+/** All event types, in the order in which an intent emits them. */
 export const eventTypes = Object.keys(known) as PublicEventType[]

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query'
-import { get, type Query } from './call.js'
+import { get, type QueryParams } from './call.js'
 import type {
   ActEntry,
   Balances,
@@ -25,7 +25,7 @@ import type {
   YieldPoint,
 } from './types.js'
 
-/** What pages ask for. The first word of a key is the resource: events of it make the rest stale. */
+/** The queries of the pages. The first element of a key is the resource, by which events invalidate the query. */
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -34,14 +34,14 @@ export const sessionQuery = queryOptions({
   retry: false,
 })
 
-/** The accounts of whoever is signed in. */
+/** The accounts of the signed-in user. */
 export const ownAccountsQuery = queryOptions({
   queryKey: ['session', 'accounts'],
   queryFn: () => get<Page<OwnAccountEntry>>('/session/accounts'),
   staleTime: 60_000,
 })
 
-/** The whole deployment, for operators. It comes anew while somebody looks at it. */
+/** The state of the deployment, for operators. It refreshes while it is on screen. */
 export const systemQuery = queryOptions({
   queryKey: ['system'],
   queryFn: () => get<System>('/system'),
@@ -49,7 +49,7 @@ export const systemQuery = queryOptions({
 })
 
 /** A list, page by page. */
-const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
+const listQuery = <T>(resource: string, path: string, query: QueryParams = {}) =>
   infiniteQueryOptions({
     queryKey: [resource, 'list', path, query],
     queryFn: ({ pageParam }) =>
@@ -58,8 +58,8 @@ const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   })
 
-export const intentsQuery = (query: Query) => listQuery<Intent>('intents', '/intents', query)
-export const walletsQuery = (query: Query) => listQuery<Wallet>('wallets', '/wallets', query)
+export const intentsQuery = (query: QueryParams) => listQuery<Intent>('intents', '/intents', query)
+export const walletsQuery = (query: QueryParams) => listQuery<Wallet>('wallets', '/wallets', query)
 
 export const walletQuery = (id: string) =>
   queryOptions({
@@ -92,7 +92,7 @@ export const yieldsQuery = queryOptions({
   refetchInterval: 30_000,
 })
 
-/** What is written a moment after it happened, and of which no event tells. */
+/** Refresh interval of data without events. */
 const WATCHED_MS = 15_000
 
 export const overviewQuery = queryOptions({
@@ -101,7 +101,7 @@ export const overviewQuery = queryOptions({
   refetchInterval: WATCHED_MS,
 })
 
-export const requestsQuery = (query: Query) => ({
+export const requestsQuery = (query: QueryParams) => ({
   ...listQuery<RequestEntry>('requests', '/requests', query),
   refetchInterval: WATCHED_MS,
 })
@@ -130,7 +130,7 @@ export const searchQuery = (q: string) =>
     staleTime: 30_000,
   })
 
-/** While something is on its way, its answer is looked for. */
+/** Refresh interval while a delivery is pending. */
 const DELIVERING_MS = 1_500
 
 export const webhooksQuery = listQuery<Webhook>('webhooks', '/webhooks')
@@ -139,7 +139,7 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhooks', 'one', id],
     queryFn: () => get<Webhook>(`/webhooks/${encodeURIComponent(id)}`),
   })
-export const deliveriesQuery = (webhookId: string, query: Query) => ({
+export const deliveriesQuery = (webhookId: string, query: QueryParams) => ({
   ...listQuery<Delivery>(
     'webhooks',
     `/webhooks/${encodeURIComponent(webhookId)}/deliveries`,
@@ -156,7 +156,7 @@ export const membersQuery = listQuery<MemberEntry>('members', '/members')
 export const actsQuery = listQuery<ActEntry>('members', '/members/acts')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
-/** What markets have paid in the last seven days. */
+/** The rates of all markets in the last seven days. */
 export const yieldWeekQuery = queryOptions({
   queryKey: ['yields', 'week'],
   queryFn: () => get<{ data: YieldPoint[] }>('/yields/week'),

@@ -14,7 +14,7 @@ import type {
   webhook,
 } from '../../../api/schemas/webhooks.js'
 
-/** Answers of the API, as the server's schemas have them: nothing here is said twice. */
+/** Responses of the API, inferred from the schemas of the server. */
 export type Intent = z.infer<typeof intent>
 export type DryRun = z.infer<typeof dryRun>
 export type Step = NonNullable<Intent['executionPlan']>['steps'][number]

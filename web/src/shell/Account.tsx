@@ -3,14 +3,14 @@ import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun, type LucideIcon }
 import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import type { Session } from '../api/types.js'
-import { Menu } from '../ui/Menu.js'
+import { Menu } from '../ui/forms/Menu.js'
 import { useAccountEntries } from './accounts.js'
 import { setTheme, themes, useTheme, type Theme } from './theme.js'
 
 const themeIcons: Record<Theme, LucideIcon> = { system: Monitor, light: Sun, dark: Moon }
 const themeNames: Record<Theme, string> = { system: 'System theme', light: 'Light', dark: 'Dark' }
 
-/** Whose account it is, and what one does with one's own sign-in. */
+/** The menu of the account: switch the account, choose a theme, sign out. */
 export function Account({ session }: { session: Session }) {
   const navigate = useNavigate()
   const theme = useTheme()

@@ -6,7 +6,7 @@ const looks: Record<Session['environment'], string> = {
   mainnet: 'bg-done-soft text-done',
 }
 
-/** Whether money is real here: always in sight. */
+/** Badge with the environment: whether the money is real. */
 export function Environment({ environment }: Pick<Session, 'environment'>) {
   return (
     <span

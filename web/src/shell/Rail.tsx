@@ -15,9 +15,9 @@ import {
 } from 'lucide-react'
 import type { Session } from '../api/types.js'
 
-type Item = { to: string; name: string; icon: LucideIcon }
+type NavItem = { to: string; name: string; icon: LucideIcon }
 
-const items: Item[] = [
+const items: NavItem[] = [
   { to: '/', name: 'Overview', icon: CircleGauge },
   { to: '/intents', name: 'Intents', icon: ArrowLeftRight },
   { to: '/wallets', name: 'Wallets', icon: Wallet },
@@ -29,13 +29,13 @@ const items: Item[] = [
   { to: '/settings', name: 'Settings', icon: Settings },
 ]
 
-/** The whole deployment: for operators. */
-const systemItem: Item = { to: '/system', name: 'System', icon: Activity }
+/** The state of the deployment, only for operators. */
+const systemItem: NavItem = { to: '/system', name: 'System', icon: Activity }
 
 const shape = 'flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors'
 const quiet = 'text-ink-2 hover:bg-hover hover:text-ink'
 
-/** The way to every page. */
+/** The main navigation. */
 export function Rail({ session }: { session: Session }) {
   return (
     <nav aria-label="Pages" className="space-y-0.5">
@@ -58,7 +58,7 @@ export function Rail({ session }: { session: Session }) {
   )
 }
 
-function RailLink({ item: { to, name, icon: Icon } }: { item: Item }) {
+function RailLink({ item: { to, name, icon: Icon } }: { item: NavItem }) {
   return (
     <Link
       to={to}

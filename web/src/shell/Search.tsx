@@ -5,12 +5,12 @@ import { useEffect, useState, type FormEvent } from 'react'
 import { queryClient } from '../api/client.js'
 import { searchQuery } from '../api/queries.js'
 import type { SearchAnswer } from '../api/types.js'
-import { Dialog } from '../ui/Dialog.js'
-import { Failure } from '../ui/Failure.js'
-import { TextField } from '../ui/Field.js'
+import { Dialog } from '../ui/dialogs/Dialog.js'
+import { Failure } from '../ui/feedback/Failure.js'
+import { TextField } from '../ui/forms/Field.js'
 import { placeOf } from './placeOf.js'
 
-/** `/` and ⌘K open the search from everywhere, but where one is typing. */
+/** `/` opens the search unless the user is typing; ⌘K and Ctrl+K open it always. */
 export function useSearchKeys(open: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -26,7 +26,7 @@ export function useSearchKeys(open: () => void): void {
   }, [open])
 }
 
-/** So long nobody types on, and the answer is worth asking for. */
+/** Debounce time of the input. */
 const PAUSE_MS = 150
 
 function useSettled(text: string): string {
@@ -38,7 +38,7 @@ function useSettled(text: string): string {
   return settled
 }
 
-/** Finds anything of the account by an id, a hash, an address or the name of a user, and leads to its page. */
+/** Finds resources of the account by id, hash, address or user id, and links to their pages. */
 export function Search({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const wanted = text.trim()
@@ -49,7 +49,7 @@ export function Search({ onClose }: { onClose: () => void }) {
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     if (wanted === '') return
-    // Whoever pastes and presses Enter does not wait for the list.
+    // Enter right after pasting does not wait for the list.
     const answer = await queryClient.fetchQuery(searchQuery(wanted)).catch(() => undefined)
     const [first] = answer?.data ?? []
     if (!first) return
@@ -66,7 +66,7 @@ export function Search({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           maxLength={128}
           placeholder="intent_…, req_…, 0x…, or your user’s id"
-          hint="An id, an address, a transaction hash, or the id of a user. Enter opens the first."
+          hint="An id, an address, a transaction hash, or the id of a user. Enter opens the first result."
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
@@ -75,25 +75,25 @@ export function Search({ onClose }: { onClose: () => void }) {
         {error && wanted !== '' ? (
           <Failure error={error} retry={() => void refetch()} />
         ) : (
-          found && <FoundList found={found} onClose={onClose} />
+          found && <ResultList found={found} onClose={onClose} />
         )}
       </div>
     </Dialog>
   )
 }
 
-type Found = SearchAnswer['data'][number]
+type SearchResult = SearchAnswer['data'][number]
 
-const faces: Record<Found['kind'], { word: string; icon: LucideIcon }> = {
+const faces: Record<SearchResult['kind'], { word: string; icon: LucideIcon }> = {
   intent: { word: 'Intent', icon: ArrowLeftRight },
   wallet: { word: 'Wallet', icon: Wallet },
   request: { word: 'Request', icon: ScrollText },
   key: { word: 'API key', icon: KeyRound },
 }
 
-function FoundList({ found, onClose }: { found: readonly Found[]; onClose: () => void }) {
+function ResultList({ found, onClose }: { found: readonly SearchResult[]; onClose: () => void }) {
   if (found.length === 0) {
-    return <p className="text-sm text-ink-2">Nothing of this account goes by that name.</p>
+    return <p className="text-sm text-ink-2">No results in this account.</p>
   }
   return (
     <ul aria-label="Found" className="max-h-72 overflow-y-auto">

@@ -10,7 +10,7 @@ import { Environment } from './Environment.js'
 import { Rail } from './Rail.js'
 import { Search, useSearchKeys } from './Search.js'
 
-/** What stands around every page of somebody who is signed in. */
+/** The frame of every page of a signed-in user. */
 export function Shell() {
   const { data: session, error } = useQuery(sessionQuery)
   const [isOpen, setOpen] = useState(false)
@@ -20,7 +20,7 @@ export function Shell() {
   useLive()
   useSearchKeys(() => setSearching(true))
   useEffect(() => setOpen(false), [pathname])
-  // Where the service does not answer nobody is signed out: what is shown stays.
+  // An unreachable service does not sign the user out; the page stays.
   const isOut = isFailure(error, 'UNAUTHORIZED')
   useEffect(() => {
     if (isOut) void navigate({ to: '/sign-in', search: { next: pathname } })
@@ -54,7 +54,7 @@ export function Shell() {
         </div>
       </aside>
       <div className="min-w-0">
-        <CutNotice />
+        <InterruptionNotice />
         <main
           id="main"
           tabIndex={-1}
@@ -105,12 +105,12 @@ function SearchButton({ onClick }: { onClick: () => void }) {
   )
 }
 
-/** Says that what is shown may be old. Nothing of it goes away. */
-function CutNotice() {
+/** Warns that the page may be stale. The data stays on screen. */
+function InterruptionNotice() {
   if (!useIsCut()) return null
   return (
     <p role="status" className="bg-waiting-soft px-4 py-1.5 text-center text-sm text-waiting">
-      Live updates are interrupted. What you see may be old; it goes on by itself.
+      Live updates are interrupted. This page may be stale; it reconnects automatically.
     </p>
   )
 }

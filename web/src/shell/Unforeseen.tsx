@@ -1,7 +1,7 @@
 import { Link, useRouter } from '@tanstack/react-router'
-import { Failure } from '../ui/Failure.js'
+import { Failure } from '../ui/feedback/Failure.js'
 
-/** A page that could not be shown at all. */
+/** Shown for a page that failed to render. */
 export function Unforeseen({ error }: { error: unknown }) {
   const router = useRouter()
   return (
@@ -11,11 +11,11 @@ export function Unforeseen({ error }: { error: unknown }) {
   )
 }
 
-/** An address that leads nowhere. */
+/** Shown for an unknown address. */
 export function NotFound() {
   return (
     <div className="mx-auto max-w-xl space-y-3 p-6 md:p-12">
-      <h1 className="text-xl">There is no such page</h1>
+      <h1 className="text-xl">Page not found</h1>
       <p className="text-sm text-ink-2">The address may be incomplete, or from another version.</p>
       <Link to="/" className="text-sm font-medium text-accent hover:underline">
         Go to the overview

@@ -3,9 +3,9 @@ import { Building2 } from 'lucide-react'
 import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import { ownAccountsQuery } from '../api/queries.js'
-import type { Entry } from '../ui/Menu.js'
+import type { Entry } from '../ui/forms/Menu.js'
 
-/** The accounts that one can go to; none for whoever has only one. */
+/** Menu entries to switch the account. Empty for a user with one account. */
 export function useAccountEntries(): Entry[] {
   const { data } = useQuery(ownAccountsQuery)
   if (!data || data.data.length < 2) return []
@@ -18,7 +18,7 @@ export function useAccountEntries(): Entry[] {
   }))
 }
 
-/** The page begins anew: nothing of the one account is left, or asked for, where the other one's should be. */
+/** Switches the account and reloads the page, so that no data of the previous account remains. */
 async function switchTo(accountId: string): Promise<void> {
   await queryClient.cancelQueries()
   await post('/session/switch', { accountId })

@@ -1,4 +1,4 @@
-type Place =
+type RouteTarget =
   | { to: '/intents/$intentId'; params: { intentId: string } }
   | { to: '/wallets/$walletId'; params: { walletId: string } }
   | { to: '/requests'; search: { requestId: string; open: string } }
@@ -6,8 +6,8 @@ type Place =
   | { to: '/webhooks/$webhookId'; params: { webhookId: string } }
   | { to: '/wallets'; search: { userId: string } }
 
-/** The page of what an id names. What has no prefix of ours is the caller's own id of a user. */
-export function placeOf(id: string): Place {
+/** The page of the resource with this id. An id without a known prefix is a user id of the customer. */
+export function placeOf(id: string): RouteTarget {
   if (id.startsWith('intent_')) return { to: '/intents/$intentId', params: { intentId: id } }
   if (id.startsWith('svc_wallet_')) return { to: '/wallets/$walletId', params: { walletId: id } }
   if (id.startsWith('req_')) return { to: '/requests', search: { requestId: id, open: id } }

@@ -10,7 +10,7 @@ function readTheme(): Theme {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** Kept in this browser; `system` follows it. The page's first script reads it before anything is painted. */
+/** Stores the theme in this browser. `system` follows the browser. `public/theme.js` applies it before the first paint. */
 export function setTheme(theme: Theme): void {
   if (theme === 'system') {
     delete document.documentElement.dataset.theme

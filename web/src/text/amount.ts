@@ -1,12 +1,12 @@
-/** How amounts are shown. The API tells them as decimal text or numbers in whole tokens; no digit is invented. */
+/** Formats amounts. The API returns decimal text or numbers in whole tokens. */
 
 const MAX_SHOWN = 6
 
 /**
- * Groups digits for reading, and says when some were left out.
+ * Groups the digits of an amount and marks cut decimals.
  *
  * @param amount - Decimal text or a number in whole tokens, e.g. `1234.500001`.
- * @returns `1,234.500001`; with more than six decimals the first six and `…`, since nothing is rounded.
+ * @returns `1,234.500001`. More than 6 decimals are cut, never rounded, and marked with `…`.
  */
 export function amountText(amount: string | number, locale?: string): string {
   const text = plainDecimal(amount)
@@ -18,7 +18,7 @@ export function amountText(amount: string | number, locale?: string): string {
   return `${sign}${BigInt(whole).toLocaleString(locale)}${decimals}${rest ? '…' : ''}`
 }
 
-/** A number as JSON has it, without an exponent. */
+/** The decimal text of a JSON number, without an exponent. */
 function plainDecimal(amount: string | number): string {
   if (typeof amount === 'string') return amount
   const text = String(amount)
@@ -28,9 +28,9 @@ function plainDecimal(amount: string | number): string {
 const decimalSign = (locale?: string) => (1.5).toLocaleString(locale).charAt(1)
 
 /**
- * Dollars for reading: two decimals, and less than a cent said as such.
+ * Formats dollars with two decimals. A positive amount below a cent is never shown as zero.
  *
- * @returns `$1,234.50`, `< $0.01`, `$0.00` for nothing at all.
+ * @returns `$1,234.50`, `< $0.01`, or `$0.00` for exactly zero.
  */
 export function usdText(usd: number, locale?: string): string {
   const style = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
@@ -44,7 +44,7 @@ export function usdText(usd: number, locale?: string): string {
 export const percentText = (percent: number, locale?: string) =>
   `${percent.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} %`
 
-/** Sums decimal texts exactly: `0.1` and `0.2` are `0.3`. */
+/** The exact sum of decimal texts: `0.1` and `0.2` are `0.3`. */
 export function sumText(amounts: readonly string[]): string {
   const places = Math.max(0, ...amounts.map((amount) => amount.split('.')[1]?.length ?? 0))
   const units = amounts.map((amount) => toUnits(amount, places)).reduce((a, b) => a + b, 0n)

@@ -1,8 +1,8 @@
 /**
- * Leaves the middle of an identifier out: its prefix tells the kind, its end tells it apart.
+ * Shortens an identifier to its prefix and the ends of the rest.
  *
  * @param id - e.g. `intent_01m7y67v14e52t225qv2zm6kz4` or `0x69ea…`.
- * @returns e.g. `intent_01m7…6kz4`; what is short stays whole.
+ * @returns e.g. `intent_01m7…6kz4`; short identifiers stay unchanged.
  */
 export function shorten(id: string): string {
   const prefix = /^(0x|[a-z]+(_[a-z]+)*_)/.exec(id)?.[0] ?? ''
@@ -18,7 +18,7 @@ const chainWords: Record<string, string> = {
   sepolia: 'Sepolia',
 }
 
-/** `arbitrum-sepolia` as a name to read: `Arbitrum Sepolia`. An unknown one stays as it is. */
+/** `arbitrum-sepolia` as a display name: `Arbitrum Sepolia`. Unknown words stay unchanged. */
 export const chainText = (chain: string) =>
   chain
     .split('-')
@@ -33,5 +33,5 @@ const protocols: Record<string, string> = {
   'uniswap-v3': 'Uniswap v3',
 }
 
-/** `aave-v3` as a name to read. An unknown one stays as it is. */
+/** `aave-v3` as a display name. Unknown protocols stay unchanged. */
 export const protocolText = (protocol: string) => protocols[protocol] ?? protocol

@@ -1,11 +1,11 @@
-/** How moments and spans are shown. */
+/** Formats times and durations. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A span for reading: `240 ms`, `2.5 s`, `48 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. */
+/** A duration: `240 ms`, `2.5 s`, `48 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {
   const span = Math.max(0, ms)
   if (span < SECOND) return `${Math.round(span)} ms`
@@ -24,7 +24,7 @@ function joinUnits(span: number, [large, largeName]: Unit, [small, smallName]: U
   return rest ? `${first} ${rest} ${smallName}` : first
 }
 
-/** How long ago, or how far ahead: `now`, `12 s ago`, `in 3 h`; from a week on the date. */
+/** A relative time: `now`, `12 s ago`, `in 3 h`. From a week on, the date. */
 export function agoText(at: Date, now: Date, locale?: string): string {
   const span = now.getTime() - at.getTime()
   const size = Math.abs(span)
@@ -46,20 +46,20 @@ function dateText(at: Date, now: Date, locale?: string): string {
   return at.toLocaleDateString(locale, { day: 'numeric', month: 'short', ...year })
 }
 
-/** The exact moment in the reader's zone, to the second, with the zone's name. */
+/** The exact time in the local time zone, with seconds and the name of the zone. */
 export const exactText = (at: Date, locale?: string) =>
   at.toLocaleString(locale, {
     ...{ year: 'numeric', month: 'short', day: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
   })
 
-/** The days that end with a moment's own, as the API names them (UTC), oldest first. */
+/** The last `count` days in UTC (`2026-11-22`), oldest first, including the day of `end`. */
 export const daysUntil = (end: Date, count: number): string[] =>
   Array.from({ length: count }, (_, index) =>
     new Date(end.getTime() - (count - 1 - index) * DAY).toISOString().slice(0, 10),
   )
 
-/** A day in UTC for reading: `22 Nov`. */
+/** A UTC day as `22 Nov`. */
 export const dayText = (day: string, locale?: string) =>
   new Date(`${day}T00:00Z`).toLocaleDateString(locale, {
     ...{ day: 'numeric', month: 'short', timeZone: 'UTC' },

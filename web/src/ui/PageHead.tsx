@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react'
 
 type Props = { title: string; action?: ReactNode; children?: ReactNode }
 
-/** The top of a page: its name, which the window has too, and its one primary action. */
+/** The header of a page: title, also of the window, and primary action. */
 export function PageHead({ title, action, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Steward`
@@ -18,7 +18,7 @@ export function PageHead({ title, action, children }: Props) {
   )
 }
 
-/** A part of a page with a name of its own. */
+/** A section of a page with a heading. */
 export function Section({ title, action, children }: Props) {
   return (
     <section className="mb-10">

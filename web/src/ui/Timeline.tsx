@@ -1,20 +1,20 @@
 import { durationText } from '../text/time.js'
 import { usdText } from '../text/amount.js'
-import { Id } from './Id.js'
-import { StateSign, type StateName } from './State.js'
-import { Elapsed, useNow } from './Time.js'
+import { Id } from './values/Id.js'
+import { StateSign, type StateName } from './feedback/State.js'
+import { Elapsed, useNow } from './values/Time.js'
 
 export type TimelineRow = {
   key: string
   state: StateName
   title: string
   place?: string | undefined
-  /** A part of the row above it. */
+  /** Whether the row is a part of the row above. */
   isPart?: boolean
   /** ISO 8601. */
   startedAt?: string
   endedAt?: string
-  /** What it waits for, or why it failed. */
+  /** The wait reason or the error. */
   note?: string
   since?: string
   usualMs?: number
@@ -23,7 +23,7 @@ export type TimelineRow = {
   costUsd?: number
 }
 
-/** Steps below one another, each with its time as a bar on a common scale, which moves while one of them runs. */
+/** Steps with their durations as bars on a common scale, live while a step runs. */
 export function Timeline({ rows }: { rows: TimelineRow[] }) {
   const now = useNow()
   const scale = scaleOf(rows, now)
@@ -52,13 +52,13 @@ const words: Record<StateName, string> = {
   running: 'executing',
   waiting: 'waiting',
   failed: 'failed',
-  stopped: 'not begun',
+  stopped: 'not started',
   open: 'not yet',
 }
 
 type Bar = { left: number; width: number; usual?: number }
 
-/** Its height is the same before, while and after it runs: nothing jumps. */
+/** The height is constant in all states, so that the layout does not shift. */
 function RowBody({ row, bar, now }: { row: TimelineRow; bar: Bar | undefined; now: number }) {
   const { state, title, place, startedAt, endedAt, txHash, href, costUsd } = row
   const end = endedAt ? Date.parse(endedAt) : now
@@ -112,7 +112,7 @@ const fills: Record<StateName, string> = {
   open: 'fill-line',
 }
 
-/** All begin below one another, whatever is indented. An SVG, because widths that a style attribute sets are not for this page's policy. */
+/** A bar on the common scale. It is an SVG, because the content security policy forbids style attributes. */
 function Track({ bar, row }: { bar: Bar | undefined; row: TimelineRow }) {
   return (
     <svg
@@ -138,7 +138,7 @@ function Track({ bar, row }: { bar: Bar | undefined; row: TimelineRow }) {
 
 type Scale = { start: number; span: number }
 
-/** From the first start to the last end, the usual end of what still runs included. */
+/** From the first start to the last end, including the expected ends of running steps. */
 function scaleOf(rows: TimelineRow[], now: number): Scale | undefined {
   const begun = rows.filter((row) => row.startedAt)
   if (begun.length === 0) return undefined
@@ -155,7 +155,7 @@ const usualEndOf = ({ since, usualMs, endedAt }: TimelineRow) =>
 
 const LEAST_PERCENT = 0.8
 
-/** Percent of the scale. What took no time is still seen. */
+/** Position and width in percent of the scale. A bar has at least `LEAST_PERCENT`. */
 function barOf(row: TimelineRow, { start, span }: Scale, now: number): Bar | undefined {
   if (!row.startedAt) return undefined
   const at = (moment: number) => ((moment - start) / span) * 100

@@ -6,12 +6,11 @@ from types import TracebackType
 
 import httpx2
 
-from . import _calls as calls
-from . import _event_calls as event_calls
 from . import webhooks
-from ._engine import Engine
-from ._ports import AsyncPort
-from ._rules import to_settings
+from ._internal import calls, event_calls
+from ._internal.engine import Engine
+from ._internal.ports import AsyncPort
+from ._internal.rules import to_settings
 from ._surface import Resource, async_listing, async_streaming, awaiting
 from ._waiting import OnEvent, wait_for_funding, wait_for_intent
 from .models import Funding, Intent

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iter
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from ._call import Body, Call, Item, ListCall, StreamCall
-from ._engine import Engine, events, items, pages, perform
-from ._ports import run
+from ._internal.call import Body, Call, Item, ListCall, StreamCall
+from ._internal.engine import Engine, events, items, pages, perform
+from ._internal.ports import run
 from .models import Event, Page
 
 P = ParamSpec("P")

@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from . import _calls as calls
-from . import _event_calls as event_calls
-from ._call import StreamCall
-from ._engine import Engine, Listening, ask, listen, pages, perform, to_event
-from ._rules import is_over, jitter, may_pass, read_model
+from ._internal import calls, event_calls
+from ._internal.call import StreamCall
+from ._internal.engine import Engine, Listening, ask, listen, pages, perform, to_event
+from ._internal.rules import is_over, jitter, may_pass, read_model
 from .errors import (
     ConnectionError,
     FundingFailedError,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import steward
-from steward import _ports
+from steward._internal import ports
 from tests.conftest import Control, Customer
 from tests.transports import Edited
 
@@ -58,8 +58,8 @@ def test_above_the_rate_it_waits_as_long_as_it_is_told(
         naps.append(seconds)
         control("openWindow", walletId=customer.wallet_id)
 
-    monkeypatch.setattr(_ports.BlockingPort, "sleep", nap)
-    monkeypatch.setattr(_ports.AsyncPort, "sleep", nap)
+    monkeypatch.setattr(ports.BlockingPort, "sleep", nap)
+    monkeypatch.setattr(ports.AsyncPort, "sleep", nap)
     told: list[float] = []
     transport = Edited(lambda _, body: told.extend(_retry_after(body)))
     client = customer.another_client(transport=transport)

@@ -29,12 +29,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
-    assert wheel.name == "steward_sdk-0.2.0-py3-none-any.whl"
+    assert wheel.name == "steward_sdk-0.3.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        metadata = archive.read("steward_sdk-0.2.0.dist-info/METADATA").decode()
-    info = [f"steward_sdk-0.2.0.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")]
-    licence = "steward_sdk-0.2.0.dist-info/licenses/LICENSE"
+        metadata = archive.read("steward_sdk-0.3.0.dist-info/METADATA").decode()
+    info = [f"steward_sdk-0.3.0.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")]
+    licence = "steward_sdk-0.3.0.dist-info/licenses/LICENSE"
     assert sorted(names) == sorted([*MODULES, "steward/py.typed", *info, licence])
     assert "License-Expression: Apache-2.0" in metadata
     assert "Requires-Python: >=3.10" in metadata
@@ -43,7 +43,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
 def test_the_source_distribution_has_what_the_wheel_is_built_of(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
-        names = {name.removeprefix("steward_sdk-0.2.0/") for name in archive.getnames()}
+        names = {name.removeprefix("steward_sdk-0.3.0/") for name in archive.getnames()}
     own = {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"}
     assert names - own == {f"src/{name}" for name in [*MODULES, "steward/py.typed"]}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import steward
-from steward import _rules as rules
+from steward._internal import rules
 from steward._amounts import amount_text
 from steward.errors import ConnectionError, StewardError
 

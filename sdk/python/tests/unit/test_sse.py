@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from steward._sse import Message, SseParser
+from steward._internal.sse import Message, SseParser
 
 STREAM = (
     "retry: 900\n\n"

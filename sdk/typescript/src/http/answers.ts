@@ -3,7 +3,7 @@ import type { ErrorDetails, ErrorFacts, StewardError } from '../errors.js'
 
 type ErrorClass = new (facts: ErrorFacts) => StewardError
 
-/** The class of each code that an answer can have. */
+/** The error class of each code of the API. */
 const classes: Record<string, ErrorClass> = {
   INVALID_REQUEST: errors.InvalidRequestError,
   INSUFFICIENT_FUNDS: errors.InsufficientFundsError,
@@ -25,25 +25,25 @@ const classes: Record<string, ErrorClass> = {
   NETWORK_ERROR: errors.NetworkError,
 }
 
-export type Answer<Body> = { status: number; headers: Headers; body: Body }
+export type ParsedResponse<Body> = { status: number; headers: Headers; body: Body }
 
 /**
- * What the API has answered.
+ * Parses a response of the API.
  *
- * @throws {StewardError} by the code of the answer; HTTP_<status> for what is no answer of the API, such as a proxy's.
+ * @throws {StewardError} by the code of the response; HTTP_<status> for a response of another server, such as a proxy.
  */
-export async function readAnswer<Body>(response: Response): Promise<Answer<Body>> {
+export async function readAnswer<Body>(response: Response): Promise<ParsedResponse<Body>> {
   const { status, headers } = response
   const body = parseJson(await response.text())
   if (status < 200 || status > 299) throw toError(response, body)
   if (body === undefined) {
-    const message = `The answer is not JSON (HTTP ${status}). Does baseUrl name the service?`
+    const message = `The response is not JSON (HTTP ${status}). Check baseUrl.`
     throw new errors.StewardError({ code: 'INVALID_ANSWER', message, status })
   }
   return { status, headers, body: body as Body }
 }
 
-/** What an answer other than 2xx says. */
+/** The error of a response other than 2xx. */
 export function toError({ status, headers }: Response, body: unknown): StewardError {
   const { error, message, details } = (body ?? {}) as Record<string, unknown>
   const facts = {
@@ -69,13 +69,13 @@ export function parseJson(text: string): unknown {
 const isRecord = (value: unknown): value is ErrorDetails =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** In seconds, as header (a number or a date) or as detail. */
+/** Seconds from the `retry-after` header (a number or a date) or from the details. */
 function retryAfterOf(headers: Headers, details: unknown): number | undefined {
   const header = headers.get('retry-after')
   if (header !== null) {
     const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
     if (Number.isFinite(seconds)) return Math.max(0, seconds)
   }
-  const told = isRecord(details) ? details.retryAfter : undefined
-  return typeof told === 'number' ? told : undefined
+  const seconds = isRecord(details) ? details.retryAfter : undefined
+  return typeof seconds === 'number' ? seconds : undefined
 }

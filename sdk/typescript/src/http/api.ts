@@ -1,11 +1,11 @@
 import { createTransport, type CallOptions, type Query, type WriteOptions } from './send.js'
 import { createList, type List, type Page } from './pages.js'
-import type { Answer } from './answers.js'
+import type { ParsedResponse } from './answers.js'
 import { READ_TOKEN, type Settings } from '../settings.js'
 
 type ListQuery = Query & { limit?: number | undefined }
 
-/** How the resources of the API are called. */
+/** The calls that the resources use. */
 export type Api = ReturnType<typeof createApi>
 
 export function createApi(settings: Settings) {
@@ -15,20 +15,28 @@ export function createApi(settings: Settings) {
     return (await ask<Body>(path, query, options)).body
   }
 
-  /** With the answer's headers. */
-  function ask<Body>(path: string, query?: Query, options?: CallOptions): Promise<Answer<Body>> {
+  /** Reads a resource with the headers of the response. */
+  function ask<Body>(
+    path: string,
+    query?: Query,
+    options?: CallOptions,
+  ): Promise<ParsedResponse<Body>> {
     return send<Body>({ method: 'GET', path, query, options })
   }
 
-  /** A key is made once per call and kept over its tries: what has been done is not done again. */
+  /** All attempts of a call share one idempotency key, so the call is executed once. */
   async function post<Body>(path: string, body: unknown, options?: WriteOptions): Promise<Body> {
     const { idempotencyKey = crypto.randomUUID() } = options ?? {}
     const text = JSON.stringify(body)
     return (await send<Body>({ method: 'POST', path, text, options, idempotencyKey })).body
   }
 
-  /** A POST that changes nothing. */
-  async function ponder<Body>(path: string, body: unknown, options?: CallOptions): Promise<Body> {
+  /** A POST that changes nothing, without an idempotency key. */
+  async function postWithoutKey<Body>(
+    path: string,
+    body: unknown,
+    options?: CallOptions,
+  ): Promise<Body> {
     const text = JSON.stringify(body)
     return (await send<Body>({ method: 'POST', path, text, options })).body
   }
@@ -40,5 +48,5 @@ export function createApi(settings: Settings) {
 
   const { idleMs, apiKey } = settings
   const isReadToken = apiKey.startsWith(READ_TOKEN)
-  return { get, ask, post, ponder, list, open, idleMs, isReadToken }
+  return { get, ask, post, postWithoutKey, list, open, idleMs, isReadToken }
 }

@@ -1,17 +1,17 @@
-/** What a stream tells at a time. Without `data` it only marks where to go on from. */
+/** One server-sent event. Without `data` it only sets the position to resume from. */
 export type Frame = { id: string | undefined; data: string | undefined }
 
 /**
- * Reads server-sent events out of text that comes in pieces.
+ * Parses server-sent events from a stream of text pieces.
  *
- * @returns Takes the next piece, answers what it has completed.
+ * @returns A function that takes the next piece and returns the completed events.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 export function createFrameReader(onRetry: (ms: number) => void): (piece: string) => Frame[] {
   let rest = ''
   let id: string | undefined
   let data: string[] = []
-  const take = (line: string) => {
+  const readLine = (line: string) => {
     const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
     if (field === 'data') data.push(value)
     else if (field === 'id' && !value.includes('\0')) id = value
@@ -23,7 +23,7 @@ export function createFrameReader(onRetry: (ms: number) => void): (piece: string
     rest = lines.pop() ?? ''
     for (const line of lines) {
       if (line !== '') {
-        take(line)
+        readLine(line)
         continue
       }
       if (id !== undefined || data.length > 0) {

@@ -1,7 +1,7 @@
-/** What a timer can count; waits for longer are not limited. */
+/** Maximum delay of a timer. Longer waits have no limit. */
 const MOST_MS = 2 ** 31 - 1
 
-/** A signal that is aborted after some time, or when the outer one is. */
+/** A signal that aborts after `timeoutMs`, or when the outer signal aborts. */
 export function limitTime(timeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController()
   let isOver = false
@@ -15,7 +15,7 @@ export function limitTime(timeoutMs: number, outer: AbortSignal | undefined) {
   outer?.addEventListener('abort', stop)
   return {
     signal: controller.signal,
-    /** Whether the time is. */
+    /** Whether the time has passed. */
     isOver: () => isOver,
     clear() {
       clearTimeout(timer)

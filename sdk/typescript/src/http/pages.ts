@@ -1,18 +1,18 @@
 /** `nextCursor` is null on the last page. */
 export type Page<Item> = { data: Item[]; hasMore: boolean; nextCursor: string | null }
 
-/** Awaited, it is one page; iterated with `for await`, it is every entry from there on. */
+/** `await` returns one page. `for await` iterates over all entries from there on. */
 export type List<Item> = PromiseLike<Page<Item>> & AsyncIterable<Item>
 
-/** What every list takes. `limit`: entries per page, 1 to 100. */
+/** Parameters of every list. `limit`: entries per page, 1 to 100. */
 export type PageParams = { limit?: number | undefined; cursor?: string | undefined }
 
-/** The most that a page has: each costs as much as any other. */
+/** The largest page. All pages cost the same. */
 const LONGEST_PAGE = 100
 
 /**
- * @param read - Reads a page.
- * @param limit - Entries per page while it is iterated.
+ * @param read - Reads one page.
+ * @param limit - Entries per page during iteration.
  */
 export function createList<Item>(
   read: (part: PageParams) => Promise<Page<Item>>,

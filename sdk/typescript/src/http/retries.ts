@@ -2,10 +2,10 @@ import { ConnectionError, StewardError, TimeoutError } from '../errors.js'
 
 const FIRST_MS = 500
 const LONGEST_MS = 8_000
-/** A window of the rate limit is a minute. What asks for more, such as a daily limit, is the caller's to decide. */
+/** The rate limit resets every minute. Longer waits, such as a daily limit, are left to the caller. */
 const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** Whether the same call may succeed later. A POST has a key by which it is done once. */
+/** Whether the same call may succeed later. An idempotency key makes a repeated POST safe. */
 export function mayPass(error: unknown): error is StewardError {
   if (!(error instanceof StewardError)) return false
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true
@@ -14,23 +14,23 @@ export function mayPass(error: unknown): error is StewardError {
 }
 
 /**
- * How long to wait before a call is made again: what the answer asks for, else full jitter. Undefined when another
- * try makes no sense.
+ * Milliseconds before the next attempt: `retryAfter` of the response, otherwise full jitter. Undefined when a retry
+ * cannot succeed.
  *
- * @param failures - So many tries have failed, this one included.
+ * @param failures - Number of failed attempts, including this one.
  */
 export function delayAfter(error: unknown, failures: number): number | undefined {
   if (!mayPass(error)) return undefined
   if (error.retryAfter === undefined) return jitter(failures)
-  const asked = error.retryAfter * 1000
-  return asked > LONGEST_RETRY_AFTER_MS ? undefined : asked
+  const retryAfterMs = error.retryAfter * 1000
+  return retryAfterMs > LONGEST_RETRY_AFTER_MS ? undefined : retryAfterMs
 }
 
-/** Full jitter: many clients that failed together do not come back together. */
+/** Full jitter in milliseconds: clients that failed together do not retry together. */
 export const jitter = (failures: number) =>
   Math.random() * Math.min(LONGEST_MS, FIRST_MS * 2 ** (failures - 1))
 
-/** @throws what the signal was aborted with. */
+/** @throws the reason of the signal. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -46,6 +46,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** As `fetch` fails when its signal is aborted. */
+/** The error with which `fetch` fails when its signal aborts. */
 export const reasonOf = (signal: AbortSignal | undefined): Error =>
   (signal?.reason ?? new Error('aborted')) as Error

@@ -1,33 +1,33 @@
 import { ConnectionError, StewardError, TimeoutError } from '../errors.js'
-import { readAnswer, type Answer } from './answers.js'
+import { readAnswer, type ParsedResponse } from './answers.js'
 import { limitTime } from './limit.js'
 import { delayAfter, reasonOf, sleep } from './retries.js'
 import type { Settings } from '../settings.js'
 
-/** What every call takes beside what it asks for. */
+/** Options of every call. */
 export type CallOptions = {
-  /** Ends the call; it fails with the signal's reason. */
+  /** Aborts the call, which rejects with the reason of the signal. */
   signal?: AbortSignal | undefined
-  /** For each try. */
+  /** Timeout of each attempt in milliseconds. */
   timeoutMs?: number | undefined
   maxRetries?: number | undefined
 }
 
-/** Calls that change something. */
+/** Options of calls that change something. */
 export type WriteOptions = CallOptions & {
-  /** Made for you when absent. Your own one, such as an order's id, holds over restarts of your program. */
+  /** Default: a random key. Your own key, such as an order id, also protects against restarts of your program. */
   idempotencyKey?: string | undefined
 }
 
 export type QueryValue = string | number | boolean | Date | readonly string[] | undefined
 export type Query = Record<string, QueryValue>
 
-export type Call = {
+export type ApiCall = {
   method: 'GET' | 'POST'
-  /** Below the origin: with `/v1`. */
+  /** Path below the origin, with `/v1`. */
   path: string
   query?: Query | undefined
-  /** JSON. */
+  /** JSON body. */
   text?: string | undefined
   headers?: Record<string, string>
   options?: CallOptions | undefined
@@ -35,19 +35,19 @@ export type Call = {
 }
 
 export type Transport = {
-  /** Makes a call, again where that may help. @throws {StewardError} */
-  send<Body>(call: Call): Promise<Answer<Body>>
-  /** One try; the answer's body is not read. @throws {ConnectionError} or the signal's reason. */
-  open(call: Call, signal: AbortSignal | undefined): Promise<Response>
+  /** Makes a call, with retries. @throws {StewardError} */
+  send<Body>(call: ApiCall): Promise<ParsedResponse<Body>>
+  /** Makes one attempt without reading the body. @throws {ConnectionError} or the reason of the signal. */
+  open(call: ApiCall, signal: AbortSignal | undefined): Promise<Response>
 }
 
 export function createTransport(settings: Settings): Transport {
   const { maxRetries, hooks } = settings
-  const open = (call: Call, signal: AbortSignal | undefined) =>
+  const open = (call: ApiCall, signal: AbortSignal | undefined) =>
     request(settings, call, { attempt: 1, signal })
   return {
     open,
-    async send<Body>(call: Call) {
+    async send<Body>(call: ApiCall) {
       const { signal, maxRetries: retries = maxRetries } = call.options ?? {}
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -56,7 +56,7 @@ export function createTransport(settings: Settings): Transport {
           const waitMs = attempt > retries ? undefined : delayAfter(error, attempt)
           if (waitMs === undefined) throw error
           const { method, path } = call
-          tell(hooks.onRetry, { method, path, attempt, error: error as Error, waitMs })
+          callHook(hooks.onRetry, { method, path, attempt, error: error as Error, waitMs })
           await sleep(waitMs, signal)
         }
       }
@@ -64,7 +64,7 @@ export function createTransport(settings: Settings): Transport {
   }
 }
 
-async function tryOnce<Body>(settings: Settings, call: Call, attempt: number) {
+async function tryOnce<Body>(settings: Settings, call: ApiCall, attempt: number) {
   const { signal, timeoutMs = settings.timeoutMs } = call.options ?? {}
   const limit = limitTime(timeoutMs, signal)
   try {
@@ -81,52 +81,52 @@ type Try = { attempt: number; signal: AbortSignal | undefined }
 
 async function request(
   { origin, fetch, hooks, ...settings }: Settings,
-  call: Call,
+  call: ApiCall,
   { attempt, signal }: Try,
 ): Promise<Response> {
   const { method, path, query = {}, text } = call
   const facts = { method, path, attempt }
   const begun = Date.now()
-  tell(hooks.onRequest, facts)
+  callHook(hooks.onRequest, facts)
   const response = await fetch(`${origin}${path}${toSearch(query)}`, {
     method,
     headers: toHeaders(settings, call),
     ...(text !== undefined && { body: text }),
-    // A redirected POST may arrive as a GET, and the key elsewhere.
+    // A redirect could turn the POST into a GET and send the key to another server.
     redirect: 'manual',
     ...(signal && { signal }),
   })
   const { status, headers } = response
   const requestId = headers.get('x-request-id') ?? undefined
-  tell(hooks.onResponse, { ...facts, status, ms: Date.now() - begun, requestId })
+  callHook(hooks.onResponse, { ...facts, status, ms: Date.now() - begun, requestId })
   return response
 }
 
-type Caller = Pick<Settings, 'apiKey' | 'isBrowser'>
+type Credentials = Pick<Settings, 'apiKey' | 'isBrowser'>
 
-const toHeaders = ({ apiKey, isBrowser }: Caller, call: Call): Record<string, string> => ({
+const toHeaders = ({ apiKey, isBrowser }: Credentials, call: ApiCall): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
-  // A header more has a browser ask before each call.
-  ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.2.0' }),
+  // An extra header would cause a preflight request in browsers.
+  ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.3.0' }),
   ...(call.text !== undefined && { 'content-type': 'application/json' }),
   ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
   ...call.headers,
 })
 
 const timedOut = (timeoutMs: number) =>
-  new TimeoutError({ code: 'TIMEOUT', message: `No answer within ${timeoutMs} ms.` })
+  new TimeoutError({ code: 'TIMEOUT', message: `No response within ${timeoutMs} ms.` })
 
-/** Whatever `fetch` fails with means that there was no whole answer. */
+/** Any failure of `fetch` means that the response is incomplete. */
 export const toKnown = (cause: unknown): StewardError =>
   cause instanceof StewardError
     ? cause
     : new ConnectionError({ code: 'CONNECTION', message: 'The service cannot be reached.', cause })
 
-function withKey(error: StewardError, { idempotencyKey }: Call): StewardError {
+function withKey(error: StewardError, { idempotencyKey }: ApiCall): StewardError {
   return idempotencyKey === undefined ? error : Object.assign(error, { idempotencyKey })
 }
 
-/** A list goes as text with commas. */
+/** The query string. Lists are comma-separated. */
 function toSearch(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -137,10 +137,10 @@ function toSearch(query: Query): string {
   return text && `?${text}`
 }
 
-function tell<Facts>(hook: ((facts: Facts) => void) | undefined, facts: Facts): void {
+function callHook<Facts>(hook: ((facts: Facts) => void) | undefined, facts: Facts): void {
   try {
     hook?.(facts)
   } catch {
-    // What is logged must not decide what is done.
+    // A failing hook must not change the call.
   }
 }

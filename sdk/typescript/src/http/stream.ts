@@ -5,25 +5,25 @@ import { jitter, mayPass, reasonOf, sleep } from './retries.js'
 import { toKnown, type Query } from './send.js'
 import type { Api } from './api.js'
 
-/** What is followed. `after`: id of the last event that is known; it moves on with what is told. */
-export type Place = { path: string; query: Query; after: string | undefined }
+/** The position in a stream. `after`: id of the last received event, updated with each event. */
+export type StreamPosition = { path: string; query: Query; after: string | undefined }
 
-/** A service that says nothing asks to be left alone for so long. */
+/** Default pause before reconnecting, when the service sends no `retry`. */
 const PAUSE_MS = 1_000
 
-/** The service says something as soon as a stream is open; what gathers answers on the way would not let it pass. */
+/** Timeout of the first data. The service sends data as soon as a stream opens; a buffering proxy would hold it back. */
 const FIRST_MS = 10_000
 
 /**
- * What one connection tells, until it ends.
+ * Yields the events of one connection until it closes.
  *
- * @param place - Its `after` moves on.
- * @returns Whether there is nothing more to come (204), and after how many ms to come again.
- * @throws {StewardError}, or what the signal was aborted with.
+ * @param place - `after` is updated with each event.
+ * @returns Whether the stream is complete (204), and the pause in milliseconds before reconnecting.
+ * @throws {StewardError} or the reason of the signal.
  */
 export async function* readConnection<Event>(
   api: Api,
-  place: Place,
+  place: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Event, { isOver: boolean; pauseMs: number }> {
   const guard = guardSilence(api.idleMs, signal)
@@ -51,13 +51,13 @@ export async function* readConnection<Event>(
 }
 
 /**
- * Everything that is told from a place on, over as many connections as it takes.
+ * Yields all events after a position and reconnects as needed.
  *
- * @throws {StewardError} what will not pass, or what the signal was aborted with.
+ * @throws {StewardError} for a permanent error, or the reason of the signal.
  */
 export async function* follow<Event>(
   api: Api,
-  place: Place,
+  place: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Event, void> {
   let failures = 0
@@ -79,8 +79,8 @@ export async function* follow<Event>(
   }
 }
 
-/** Undefined when there is nothing more to come. */
-async function connect(api: Api, { path, query, after }: Place, signal: AbortSignal) {
+/** Undefined when the stream is complete. */
+async function connect(api: Api, { path, query, after }: StreamPosition, signal: AbortSignal) {
   const headers = {
     accept: 'text/event-stream',
     ...(after !== undefined && { 'last-event-id': after }),
@@ -90,13 +90,17 @@ async function connect(api: Api, { path, query, after }: Place, signal: AbortSig
   if (status === 204) return undefined
   if (status !== 200) throw toError(response, parseJson(await response.text()))
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response
-  const message = 'Something between here and the service does not let streams pass.'
+  const message =
+    'The response is not an event stream. Check for a proxy between client and service.'
   throw new StewardError({ code: 'INVALID_ANSWER', message, status })
 }
 
-async function* readText(response: Response, { signal, renew }: Guard): AsyncGenerator<string> {
+async function* readText(
+  response: Response,
+  { signal, renew }: SilenceGuard,
+): AsyncGenerator<string> {
   const reader = response.body?.getReader()
-  // Also where a body does not hear of the signal of its request.
+  // Some runtimes do not abort the body with the signal of the request.
   const stop = () => void reader?.cancel().catch(() => undefined)
   signal.addEventListener('abort', stop)
   const decoder = new TextDecoder()
@@ -114,13 +118,13 @@ async function* readText(response: Response, { signal, renew }: Guard): AsyncGen
   }
 }
 
-type Guard = ReturnType<typeof guardSilence>
+type SilenceGuard = ReturnType<typeof guardSilence>
 
-/** Ends a connection that says nothing, not even that it is there: the service does so every 15 seconds. */
+/** Closes a silent connection. The service sends a heartbeat every 15 seconds. */
 function guardSilence(idleMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController()
   const onSilence = () => {
-    const message = 'The stream has fallen silent.'
+    const message = 'The stream sent no data in time.'
     controller.abort(new ConnectionError({ code: 'CONNECTION', message }))
   }
   let timer = setTimeout(onSilence, Math.min(idleMs, FIRST_MS))

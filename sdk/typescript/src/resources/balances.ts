@@ -1,7 +1,7 @@
 import type { Api } from '../http/api.js'
 import type { CallOptions } from '../http/send.js'
 
-/** `balance` in minimal units, `balanceFormatted` in whole tokens: both are exact. */
+/** `balance` in base units, `balanceFormatted` in whole tokens. Both are exact. */
 export type TokenBalance = {
   asset: string
   balance: string
@@ -16,7 +16,7 @@ export type Balances = {
   /** `tokens` is empty on a chain without funds. */
   chains: { chain: string; tokens: TokenBalance[] }[]
   totalValueUsd: number
-  /** Chains that do not answer now. */
+  /** Chains without an answer. */
   unavailable?: string[]
 }
 

@@ -9,6 +9,6 @@ export type CreditAccount = {
 }
 
 export const createCredits = ({ get }: Api) => ({
-  /** Credits of the account. Costs none. */
+  /** Credits of the account. Free. */
   get: (options?: CallOptions): Promise<CreditAccount> => get('/dashboard/credits', {}, options),
 })

@@ -12,7 +12,7 @@ export function createDemo({ get, post }: Api) {
   const read = (fundingId: string, options?: CallOptions): Promise<Funding> =>
     get(`/v1/demo/fund/${encodeURIComponent(fundingId)}`, {}, options)
   return {
-    /** Asks for test money. It arrives after a delay; on test networks only. */
+    /** Requests test money, only on test networks. It arrives after a delay. */
     fund: (walletId: string, options?: WriteOptions): Promise<Funding> =>
       post('/v1/demo/fund', { walletId }, options),
 
@@ -20,9 +20,9 @@ export function createDemo({ get, post }: Api) {
     get: read,
 
     /**
-     * The funding when its money is in the wallet.
+     * The funding once its money is in the wallet.
      *
-     * @throws {FundingFailedError} when it was not sent; {TimeoutError} when it is not there after `timeoutMs`.
+     * @throws {FundingFailedError} when the money was not sent; {TimeoutError} when it has not arrived after `timeoutMs`.
      */
     async waitForCompletion(fundingId: string, wait: FundingWait = {}): Promise<Funding> {
       const { signal, timeoutMs = Infinity } = wait
@@ -32,7 +32,10 @@ export function createDemo({ get, post }: Api) {
         if (funding.status === 'completed') return funding
         if (funding.status === 'failed') throw new FundingFailedError(funding)
         if (Date.now() + POLL_MS > deadline) {
-          throw new TimeoutError({ code: 'TIMEOUT', message: `${fundingId} is still on its way.` })
+          throw new TimeoutError({
+            code: 'TIMEOUT',
+            message: `${fundingId} has not arrived yet. Wait again.`,
+          })
         }
         await sleep(POLL_MS, signal)
       }

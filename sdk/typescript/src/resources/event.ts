@@ -25,7 +25,7 @@ export type EventType = Known<
   | 'webhook.disabled'
 >
 
-/** `status` of the intent from then on; of a step its number in `step`, the `kind` of operation, chain and hash. */
+/** `status`: of the intent after the event. `step`, `kind`, `chain`, `txHash`: the operation of a step event. */
 export type EventData = {
   status?: IntentStatus
   step?: number
@@ -37,9 +37,9 @@ export type EventData = {
   [field: string]: unknown
 }
 
-/** Something that has happened to an intent, or beside intents. Keep the order in which they come, not that of their ids. */
+/** An event of an intent, a wallet or the account. Events are ordered by delivery, not by id. */
 export type Event = {
-  /** Names it for ever: go on after it by `after`. */
+  /** Permanent id. Pass it as `after` to continue after this event. */
   id: string
   type: EventType
   intentId?: string

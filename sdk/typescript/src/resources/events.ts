@@ -5,9 +5,9 @@ import type { CallOptions } from '../http/send.js'
 import type { Event, EventType } from './event.js'
 
 export type EventParams = {
-  /** Id of the last event that you have. */
+  /** Id of the last event that you received. */
   after?: string | undefined
-  /** One, or any of several. */
+  /** One type or several. */
   type?: EventType | readonly EventType[] | undefined
   walletId?: string | undefined
   intentId?: string | undefined
@@ -20,7 +20,7 @@ export const createEvents = (api: Api) => ({
   list(params: ListEventsParams = {}, options?: CallOptions): List<Event> {
     const read = (part: PageParams) => {
       const query = { ...params, ...part }
-      // A cursor says where to go on; the API takes one word for it.
+      // The API accepts either a cursor or `after`.
       if (query.cursor !== undefined) delete query.after
       return api.get<Page<Event>>('/v1/events', query, options)
     }
@@ -28,10 +28,10 @@ export const createEvents = (api: Api) => ({
   },
 
   /**
-   * What happens in the account from now on, or after the event that `after` names, without an end. Lost connections
-   * are made again, and go on after the last event.
+   * The events of the account from now on, or after the event `after`, without an end. A lost connection reconnects
+   * and resumes after the last event.
    *
-   * @throws {StewardError} what will not pass, or the reason of the signal.
+   * @throws {StewardError} for a permanent error, or the reason of the signal.
    */
   stream({ after, signal, ...query }: StreamEventsParams = {}): AsyncIterable<Event> {
     return follow<Event>(api, { path: '/v1/events', query, after }, signal)

@@ -41,7 +41,7 @@ export type WaitingCode = Known<
   | 'ATTESTATION'
 >
 
-/** What is waited for. Nothing has failed. `usualSeconds`: how long that takes at most, where it is known. */
+/** Why an intent waits. Nothing has failed. `usualSeconds`: the usual maximum duration, when known. */
 export type WaitingFor = {
   code: WaitingCode
   message: string
@@ -49,7 +49,7 @@ export type WaitingFor = {
   usualSeconds?: number
 }
 
-/** Money in one place: `chain` is a chain or `bridge`, `protocol` where it is lent, `amount` decimal text. */
+/** Money in one place. `chain`: a chain or `bridge`. `protocol`: the lending protocol. `amount`: decimal text. */
 export type Funds = { chain: string; asset: string; amount: string; protocol?: string }
 
 /** A part of a bridge step. */
@@ -65,12 +65,12 @@ export type StepPart = {
 /** One step of a plan. Amounts are whole tokens as decimal text. */
 export type Step = {
   type: Known<'bridge' | 'deposit' | 'withdraw' | 'swap'>
-  /** From 1. */
+  /** Starts at 1. */
   sequence: number
-  /** Of a bridge. */
+  /** Source and destination chain of a bridge. */
   from?: string
   to?: string
-  /** Of any other step. */
+  /** Chain of every other step. */
   chain?: string
   protocol?: string
   asset: string
@@ -93,7 +93,7 @@ export type PlanWarning = {
   message: string
 }
 
-/** A market that was not chosen. `netUsd`: what a year there would bring after the way to it. */
+/** A market that was not chosen. `netUsd`: earnings of a year minus the costs to get there. */
 export type PlanAlternative = {
   chain: string
   protocol: string
@@ -127,7 +127,7 @@ export type Transaction = {
   explorerUrl?: string
   gasUsed: string
   gasCostUsd: number
-  /** The call was reverted and moved nothing. */
+  /** The call reverted and moved no money. */
   failed?: true
 }
 
@@ -154,11 +154,11 @@ export type IntentError = {
   step?: number
   /** Where the money is now. */
   funds?: Funds[]
-  /** Money that came out of the bridge after the intent had failed. */
+  /** Money that left the bridge after the intent had failed. */
   recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
 }
 
-/** An operation that the service plans and executes. */
+/** A goal that the service plans and executes. */
 export type Intent = {
   id: string
   status: IntentStatus
@@ -177,7 +177,7 @@ export type Intent = {
   currentStep?: number
   waitingFor?: WaitingFor
   results?: Results
-  /** Where its money is now. */
+  /** Where the money is now. */
   funds?: Funds[]
   delay?: Delay
   error?: IntentError
@@ -188,7 +188,7 @@ export type Intent = {
   endedAt?: string
 }
 
-/** What an intent would do now. Nothing is stored. */
+/** The plan of an intent. Nothing is stored. */
 export type DryRun = {
   dryRun: true
   walletId: string
@@ -200,14 +200,14 @@ export type DryRun = {
 
 type AnyParams = { walletId: string; asset?: 'USDC' | undefined; metadata?: Metadata | undefined }
 
-/** Without `chain` the money goes where it pays most; `optimize: 'net'` counts what the way there costs. */
+/** Without `chain` the intent lends at the best rate. `optimize: 'net'` includes the costs to get there. */
 export type LendParams = AnyParams & {
   amount: Amount
   chain?: string | undefined
   optimize?: 'apy' | 'net' | undefined
   horizonDays?: number | undefined
 }
-/** `amount: 'max'` takes everything out, interest included. */
+/** `amount: 'max'` withdraws everything, including interest. */
 export type WithdrawParams = AnyParams & { amount: Amount; chain: string }
 export type BridgeParams = AnyParams & { amount: Amount; fromChain: string; toChain: string }
 

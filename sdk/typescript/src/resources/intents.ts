@@ -11,37 +11,37 @@ type Intent = intent.Intent
 
 export type ListIntentsParams = PageParams & {
   walletId?: string | undefined
-  /** One, or any of several. */
+  /** One status or several. */
   status?: intent.IntentStatus | readonly intent.IntentStatus[] | undefined
   action?: intent.Action | undefined
   createdAfter?: Date | string | undefined
   createdBefore?: Date | string | undefined
 }
 
-/** `wait`: answer at the next change, or after so many seconds, at most 60. */
+/** `wait`: the API responds at the next change, or after this many seconds, at most 60. */
 export type GetIntentParams = { wait?: number | undefined }
 
 export type IntentEventsParams = { after?: string | undefined; signal?: AbortSignal | undefined }
 
-/** Opens one intent to read, for some minutes. */
+/** A token that may read one intent for some minutes. */
 export type ReadToken = { token: string; intentId: string; expiresAt: string }
 
 const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
 
 export function createIntents(api: Api) {
-  const { get, post, ponder, list } = api
-  // Async: what cannot be sent rejects, as whatever else goes wrong.
+  const { get, post, postWithoutKey, list } = api
+  // Async, so that an invalid amount rejects like every other error.
   const create = async (params: intent.CreateIntentParams, options?: WriteOptions) =>
     post<Intent>('/v1/intents', toBody(params), options)
   return {
-    /** Whatever its `action` names. @throws {InsufficientFundsError} */
+    /** Creates an intent of any action. @throws {InsufficientFundsError} */
     create,
 
-    /** Lends where it pays most, unless `chain` is named. @throws {InsufficientFundsError} */
+    /** Lends at the best rate, or on `chain`. @throws {InsufficientFundsError} */
     lend: (params: intent.LendParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'lend' }, options),
 
-    /** Takes back what was lent on `chain`. @throws {InsufficientFundsError} */
+    /** Withdraws lent money on `chain`. @throws {InsufficientFundsError} */
     withdraw: (params: intent.WithdrawParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'withdraw' }, options),
 
@@ -49,11 +49,11 @@ export function createIntents(api: Api) {
     bridge: (params: intent.BridgeParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'bridge' }, options),
 
-    /** What an intent would do now. Nothing is stored, and it costs no credits. */
+    /** The plan of an intent. Nothing is stored or charged. */
     preview: async (
       params: intent.CreateIntentParams,
       options?: CallOptions,
-    ): Promise<intent.DryRun> => ponder('/v1/intents?dryRun=true', toBody(params), options),
+    ): Promise<intent.DryRun> => postWithoutKey('/v1/intents?dryRun=true', toBody(params), options),
 
     /** @throws {IntentNotFoundError} */
     get: (id: string, { wait }: GetIntentParams = {}, options?: CallOptions): Promise<Intent> =>
@@ -67,24 +67,24 @@ export function createIntents(api: Api) {
     cancel: (id: string, options?: WriteOptions): Promise<Intent> =>
       post(`${pathOf(id)}/cancel`, {}, options),
 
-    /** A new intent that does what is left to do of a failed one. */
+    /** Creates an intent that finishes a failed one. */
     retry: (id: string, options?: WriteOptions): Promise<Intent> =>
       post(`${pathOf(id)}/retry`, {}, options),
 
-    /** For a browser, which must not have a key. */
+    /** Creates a read token for a browser, which must not have an API key. */
     createReadToken: (id: string, options?: WriteOptions): Promise<ReadToken> =>
       post(`${pathOf(id)}/read-token`, {}, options),
 
     /**
-     * Its story from the beginning, or after the event that `after` names, until nothing more is to come: of money
-     * that failed with BRIDGE_TIMEOUT until it has come out.
+     * The events of an intent from the first one, or after the event `after`. The stream ends when no more events
+     * follow; after BRIDGE_TIMEOUT it ends when the money has arrived.
      */
     events(id: string, { after, signal }: IntentEventsParams = {}): AsyncIterable<Event> {
       return follow<Event>(api, { path: `${pathOf(id)}/events`, query: {}, after }, signal)
     },
 
     /**
-     * The intent once it is completed. Any process may wait, also one that did not create it.
+     * Waits for an intent and returns it once completed. Any process may wait, not only the creator.
      *
      * @throws {IntentFailedError} with the failed intent; {TimeoutError} when it still runs after `timeoutMs`.
      */

@@ -1,7 +1,7 @@
 import type { Api } from '../http/api.js'
 import type { CallOptions } from '../http/send.js'
 
-/** What a wallet has lent to one protocol on one chain, in whole tokens as decimal text. */
+/** A position of a wallet in one protocol on one chain. Amounts are whole tokens as decimal text. */
 export type Position = {
   chain: string
   protocol: string
@@ -12,7 +12,7 @@ export type Position = {
   /** Negative after a loss. */
   earned: string
   apy: number
-  /** Everything was taken out. */
+  /** Everything was withdrawn. */
   closed?: true
 }
 
@@ -20,11 +20,11 @@ export type Positions = {
   walletId: string
   address: string
   positions: Position[]
-  /** Chains that do not answer now. */
+  /** Chains without an answer. */
   unavailable?: string[]
 }
 
-/** `closed`: those too that were emptied. */
+/** `closed`: include closed positions. */
 export type PositionParams = { closed?: boolean | undefined }
 
 export const createPositions = ({ get }: Api) => ({

@@ -1,31 +1,31 @@
 import * as errors from '../errors.js'
 import { limitTime } from '../http/limit.js'
 import { jitter, mayPass, sleep } from '../http/retries.js'
-import { readConnection, type Place } from '../http/stream.js'
+import { readConnection, type StreamPosition } from '../http/stream.js'
 import { createEvents } from './events.js'
 import type { Api } from '../http/api.js'
 import type { Event } from './event.js'
 import type { Intent } from './intent.js'
 
 export type IntentWait = {
-  /** Told every event once, in their order, before the next one is read. What it throws ends the wait. */
+  /** Receives every event once, in order, and is awaited before the next one. An exception ends the wait. */
   onEvent?: ((event: Event) => unknown) | undefined
-  /** Id of the last event that was told, maybe to another process. */
+  /** Id of the last event that was received, possibly by another process. */
   after?: string | undefined
   signal?: AbortSignal | undefined
-  /** Without it, it waits until the intent has ended. */
+  /** Default: no limit. */
   timeoutMs?: number | undefined
 }
 
-/** Streams that tell nothing, one after the other, before it is polled. */
+/** Consecutive streams without an event before polling starts. */
 const MOST_CUTS = 3
 /** Polls before a stream is tried again. */
 const POLLS = 6
-/** A poll is answered at the next change, or after so many seconds. */
+/** Seconds after which the API responds to a poll without a change. */
 const POLL_S = 10
-/** Polls that bring nothing new come no faster, whatever answers them. */
+/** Minimum interval of polls without a change. */
 const SHORTEST_POLL_MS = 5_000
-/** An event is told when all older transactions are over, and so a moment after its intent says it. */
+/** An event is emitted after all older transactions have committed, so shortly after the status of its intent. */
 const END_TRIES = 40
 const END_PAUSE_MS = 250
 
@@ -44,14 +44,14 @@ const classes: Record<string, FailureClass> = {
 type Watch = {
   api: Api
   id: string
-  /** Of the stream of its events. */
-  place: Place
+  /** Position in the event stream. */
+  place: StreamPosition
   onEvent: ((event: Event) => unknown) | undefined
-  /** What no stream has told is read from the list, which a read token does not open. */
+  /** Whether missed events are read from the list. A read token cannot read the list. */
   readsList: boolean
-  isEndTold: boolean
+  hasEndEvent: boolean
   signal: AbortSignal
-  /** What the last poll has said, and which version that was. */
+  /** Result and version of the last poll. */
   intent: Intent | undefined
   version: string | undefined
   failures: number
@@ -59,7 +59,7 @@ type Watch = {
 
 const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
 
-/** Waits over restarts of the service and lost connections; what will not pass is thrown at once. */
+/** Survives restarts of the service and lost connections. A permanent error is thrown at once. */
 export async function waitForIntent(api: Api, id: string, wait: IntentWait): Promise<Intent> {
   const { onEvent, after, timeoutMs = Infinity } = wait
   const limit = limitTime(timeoutMs, wait.signal)
@@ -67,7 +67,7 @@ export async function waitForIntent(api: Api, id: string, wait: IntentWait): Pro
   const watch: Watch = {
     ...{ api, id, place, onEvent, signal: limit.signal },
     readsList: onEvent !== undefined && !api.isReadToken,
-    ...{ isEndTold: false, intent: undefined, version: undefined, failures: 0 },
+    ...{ hasEndEvent: false, intent: undefined, version: undefined, failures: 0 },
   }
   try {
     return completed(await watchUntilOver(watch))
@@ -78,77 +78,77 @@ export async function waitForIntent(api: Api, id: string, wait: IntentWait): Pro
   }
 }
 
-/** By a stream; where none is to be had, by polling. */
+/** Waits with a stream, or with polling when streams do not work. */
 async function watchUntilOver(watch: Watch): Promise<Intent> {
   let cuts = 0
-  // Who goes on after an end would wait for what comes after that: the intent is looked at first.
+  // `after` may be the last event. The intent is read first then.
   for (let round = watch.place.after === undefined ? 1 : 0; ; round += 1) {
     const isStreaming = cuts < MOST_CUTS
     if (round > 0 && (isStreaming || round % POLLS === 0)) {
-      cuts = (await tellStream(watch)) ? 0 : cuts + 1
+      cuts = (await readStream(watch)) ? 0 : cuts + 1
     }
-    const intent = await look(watch, isStreaming)
+    const intent = await readIntent(watch, isStreaming)
     if (intent && isOver(intent)) {
-      await tellRest(watch)
+      await deliverRest(watch)
       return intent
     }
     if (isStreaming && cuts > 0) await sleep(jitter(cuts), watch.signal)
   }
 }
 
-/** The intent; where no stream passes, what has happened is told first, and a change is waited for. */
-async function look(watch: Watch, isStreaming: boolean): Promise<Intent | undefined> {
+/** Reads the intent. Without streams, missed events are delivered first and the call waits for a change. */
+async function readIntent(watch: Watch, isStreaming: boolean): Promise<Intent | undefined> {
   if (isStreaming) return poll(watch, 0)
-  await tellMissed(watch)
+  await deliverMissed(watch)
   return poll(watch, POLL_S)
 }
 
-/** True when the stream has told something. What ended it matters only where the intent would not say it as well. */
-async function tellStream(watch: Watch): Promise<boolean> {
+/** Returns whether the stream had an event. Its error is ignored, because reading the intent would report it. */
+async function readStream(watch: Watch): Promise<boolean> {
   const { api, place, signal } = watch
   const connection = readConnection<Event>(api, place, signal)
-  let hasTold = false
+  let hasEvent = false
   try {
-    while (!watch.isEndTold) {
+    while (!watch.hasEndEvent) {
       const next = await connection.next().catch((error: unknown) => {
         if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
       })
       if (!next || next.done) break
-      hasTold = true
-      await tell(watch, next.value)
+      hasEvent = true
+      await deliver(watch, next.value)
     }
-    return hasTold
+    return hasEvent
   } finally {
     await connection.return({ isOver: true, pauseMs: 0 })
   }
 }
 
-async function tell(watch: Watch, event: Event): Promise<void> {
+async function deliver(watch: Watch, event: Event): Promise<void> {
   watch.place.after = event.id
-  watch.isEndTold = ends.includes(event.type)
+  watch.hasEndEvent = ends.includes(event.type)
   await watch.onEvent?.(event)
 }
 
-/** What a stream would have told. */
-async function tellMissed(watch: Watch): Promise<void> {
+/** Delivers the events that a stream would have sent. */
+async function deliverMissed(watch: Watch): Promise<void> {
   const { api, id, place, signal } = watch
   if (!watch.readsList) return
   try {
     const missed = createEvents(api).list({ intentId: id, after: place.after }, { signal })
-    for await (const event of missed) await tell(watch, event)
+    for await (const event of missed) await deliver(watch, event)
   } catch (error) {
     if (!mayPass(error)) throw error
   }
 }
 
-async function tellRest(watch: Watch): Promise<void> {
-  for (let tries = 0; watch.readsList && !watch.isEndTold && tries < END_TRIES; tries += 1) {
+async function deliverRest(watch: Watch): Promise<void> {
+  for (let tries = 0; watch.readsList && !watch.hasEndEvent && tries < END_TRIES; tries += 1) {
     if (tries > 0) await sleep(END_PAUSE_MS, watch.signal)
-    await tellMissed(watch)
+    await deliverMissed(watch)
   }
 }
 
-/** The intent; undefined when the service does not answer now, after a pause. */
+/** The intent. Undefined after a temporary error and a pause. */
 async function poll(watch: Watch, seconds: number): Promise<Intent | undefined> {
   const { api, id, signal, version } = watch
   const begun = Date.now()
@@ -170,7 +170,7 @@ async function poll(watch: Watch, seconds: number): Promise<Intent | undefined> 
   }
 }
 
-/** A status that is newer than this library is no end, unless the intent says when it was. */
+/** An unknown status is not final, unless `endedAt` is set. */
 const isOver = ({ status, endedAt }: Intent) =>
   status === 'completed' || status === 'failed' || endedAt !== undefined
 

@@ -14,12 +14,12 @@ export type Wallet = {
   createdAt: string
 }
 
-/** `userId`: your own identifier of the end user, who has one wallet. */
+/** `userId`: your own identifier of the end user. Each user has one wallet. */
 export type CreateWalletParams = { userId: string; metadata?: Metadata | undefined }
 export type ListWalletsParams = PageParams & { userId?: string | undefined }
 
 export const createWallets = ({ get, post, list }: Api) => ({
-  /** The wallet of this user, which is made unless it is there already with the same metadata. */
+  /** Creates the wallet of a user, or returns the existing one with the same metadata. */
   create: (params: CreateWalletParams, options?: WriteOptions): Promise<Wallet> =>
     post('/v1/wallets', params, options),
 

@@ -5,9 +5,9 @@ import type { CallOptions, WriteOptions } from '../http/send.js'
 import type { Known } from '../known.js'
 import type { EventType } from './event.js'
 
-/** Why nothing is sent to an endpoint. */
+/** Why an endpoint is disabled. */
 export type DisabledReason = Known<'by_account' | 'gone' | 'failing'>
-/** Why a try was not accepted. */
+/** Why an attempt failed. */
 export type AttemptError = Known<
   | 'timed_out'
   | 'not_resolved'
@@ -18,11 +18,11 @@ export type AttemptError = Known<
   | 'endpoint_disabled'
 >
 
-/** An endpoint of yours that is told what happens. */
+/** Your endpoint, which receives events. */
 export type Webhook = {
   id: string
   url: string
-  /** `*`: all, those too that come later. */
+  /** `*`: all types, including future ones. */
   events: Known<EventType | '*'>[]
   description: string
   status: Known<'enabled' | 'disabled'>
@@ -31,9 +31,9 @@ export type Webhook = {
   createdAt: string
 }
 
-/** `secret`: `whsec_…`. It is shown once: when the answer was lost and the call made again, rotate it. */
+/** `secret`: `whsec_…`, returned once. A repeated call does not return it; rotate the secret then. */
 export type CreatedWebhook = Webhook & { secret?: string }
-/** The secret before signs as well until `previousUntil`. */
+/** The previous secret signs too until `previousUntil`. */
 export type RotatedSecret = { secret?: string; previousUntil: string }
 export type DeletedWebhook = { id: string; deleted: true }
 
@@ -56,7 +56,7 @@ export type WebhookDelivery = {
   createdAt: string
 }
 
-/** `events`: all of them when absent. */
+/** `events`: default all types. */
 export type CreateWebhookParams = {
   url: string
   events?: readonly string[] | undefined
@@ -65,7 +65,7 @@ export type CreateWebhookParams = {
 export type UpdateWebhookParams = Partial<CreateWebhookParams> & {
   status?: 'enabled' | 'disabled' | undefined
 }
-/** For how long the secret before it signs as well; 24 hours when absent. */
+/** `graceHours`: hours during which the previous secret signs too. Default: 24. */
 export type RotateSecretParams = { graceHours?: number | undefined }
 
 const pathOf = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`
@@ -79,7 +79,7 @@ export const createWebhooks = ({ get, post, list }: Api) => ({
 
   get: (id: string, options?: CallOptions): Promise<Webhook> => get(pathOf(id), {}, options),
 
-  /** `status: 'enabled'` has one that was disabled work again. */
+  /** `status: 'enabled'` enables a disabled endpoint again. */
   update: (id: string, params: UpdateWebhookParams, options?: WriteOptions): Promise<Webhook> =>
     post(pathOf(id), params, options),
 
@@ -92,11 +92,11 @@ export const createWebhooks = ({ get, post, list }: Api) => ({
     options?: WriteOptions,
   ): Promise<RotatedSecret> => post(`${pathOf(id)}/rotate-secret`, params, options),
 
-  /** Sends a `webhook.test`. */
+  /** Sends a `webhook.test` event. */
   test: (id: string, options?: WriteOptions): Promise<WebhookDelivery> =>
     post(`${pathOf(id)}/test`, {}, options),
 
-  /** What was sent, newest first, with what the endpoint has answered. */
+  /** The deliveries with the responses of the endpoint, newest first. */
   deliveries: (id: string, params: PageParams = {}, options?: CallOptions): List<WebhookDelivery> =>
     list(`${pathOf(id)}/deliveries`, params, options),
 

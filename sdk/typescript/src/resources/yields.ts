@@ -2,7 +2,7 @@ import type { Api } from '../http/api.js'
 import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions } from '../http/send.js'
 
-/** `apy` in percent a year. */
+/** `apy` in percent per year. */
 export type YieldRate = { chain: string; protocol: string; asset: string; apy: number }
 
 export type BestYield = {
@@ -19,12 +19,12 @@ export type Yields = {
   rates: YieldRate[]
   /** Null when no rate matches. */
   best: BestYield | null
-  /** Chains that do not answer now. */
+  /** Chains without an answer. */
   unavailable?: string[]
   disabled?: DisabledMarket[]
 }
 
-/** What a market paid at a moment. */
+/** The rate of a market at a time. */
 export type YieldSnapshot = YieldRate & { takenAt: string }
 
 export type YieldParams = {
@@ -36,11 +36,11 @@ export type YieldHistoryParams = YieldParams &
   PageParams & { from?: Date | string | undefined; to?: Date | string | undefined }
 
 export const createYields = ({ get, list }: Api) => ({
-  /** What lending pays now. */
+  /** Current lending rates. */
   list: (params: YieldParams = {}, options?: CallOptions): Promise<Yields> =>
     get('/v1/yields', params, options),
 
-  /** What lending has paid, newest first. */
+  /** Past lending rates, newest first. */
   history: (params: YieldHistoryParams = {}, options?: CallOptions): List<YieldSnapshot> =>
     list('/v1/yields/history', params, options),
 })

@@ -1,11 +1,11 @@
 import { WebhookVerificationError } from '../errors.js'
 import type { EventType } from '../resources/event.js'
 
-/** What is posted to an endpoint. `id`: the same on every try, so that you act on it once. */
+/** The body of a webhook. `id` is the same on every attempt, so that you can process it once. */
 export type WebhookEvent = {
   id: string
   type: EventType
-  /** What it happened to; absent of what is about neither. */
+  /** The intent or wallet of the event. Absent for events of the account. */
   intentId?: string
   walletId?: string
   timestamp: string
@@ -15,14 +15,14 @@ export type WebhookEvent = {
 type HeaderValues = { readonly [name: string]: string | readonly string[] | undefined }
 export type WebhookHeaders = { get(name: string): string | null } | HeaderValues
 
-/** Of a clock that is not quite right, and of a message that was recorded and is sent again. */
+/** Maximum clock skew, and maximum age of a replayed message. */
 const TOLERANCE_S = 300
 
 /**
- * The event of a webhook, if the service has signed it.
+ * Verifies the signature of a webhook and returns its event.
  *
- * @param payload - The body as it came, byte by byte: parsed and written again it may differ.
- * @param secret - `whsec_…`, or several while you change it.
+ * @param payload - The raw body. A parsed and serialized body may differ.
+ * @param secret - `whsec_…`, or several during a rotation.
  * @throws {WebhookVerificationError}
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
@@ -38,7 +38,7 @@ export async function verifyWebhook(
   }) as [string, string, string]
   const age = Math.abs(Date.now() / 1000 - Number(timestamp))
   if (!/^\d+$/.test(timestamp) || age > TOLERANCE_S) {
-    throw refusal('It was sent too long ago, or the clock of one side is wrong.')
+    throw refusal('The webhook is too old, or the clock of one side is wrong.')
   }
   const body = toBytes(payload)
   const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), body)
@@ -50,7 +50,7 @@ export async function verifyWebhook(
       }
     }
   }
-  throw refusal('It was not signed with this secret.')
+  throw refusal('The webhook was not signed with this secret.')
 }
 
 const refusal = (message: string) =>
@@ -64,16 +64,17 @@ function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   return typeof value === 'string' ? value : value?.[0]
 }
 
-/** Those of the version that is known, as bytes. */
+/** The signatures of version `v1`, as bytes. */
 function readSignatures(text: string): Uint8Array<ArrayBuffer>[] {
   const known = text.split(' ').filter((one) => one.startsWith('v1,'))
   return known.flatMap((one) => fromBase64(one.slice(3)) ?? [])
 }
 
-/** @throws {TypeError} for what is no secret of a webhook. */
+/** @throws {TypeError} for an invalid webhook secret. */
 async function importKey(secret: string): Promise<CryptoKey> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes?.length) throw new TypeError('A secret of a webhook looks like `whsec_…`.')
+  if (!bytes?.length)
+    throw new TypeError('The webhook secret is not valid. It looks like `whsec_…`.')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 
@@ -89,7 +90,7 @@ function toBytes(payload: string | Uint8Array | ArrayBuffer): Uint8Array {
   if (typeof payload === 'string') return new TextEncoder().encode(payload)
   if (payload instanceof Uint8Array) return payload
   if (payload instanceof ArrayBuffer) return new Uint8Array(payload)
-  throw new TypeError('Pass the body of the webhook as it came: text or bytes.')
+  throw new TypeError('Pass the raw body of the webhook as text or bytes.')
 }
 
 function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

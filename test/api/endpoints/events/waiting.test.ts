@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getEventListeners } from 'node:events'
-import { readChanged } from '../../../../api/endpoints/waiting.js'
+import { readUntil } from '../../../../api/endpoints/readUntil.js'
+import { insertFunding } from '../../../../db/intents/fundings.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
@@ -112,7 +113,19 @@ describe('GET /v1/intents/:intentId?wait', () => {
   })
 })
 
-describe('readChanged', () => {
+describe('GET /v1/demo/fund/:fundingId?wait', () => {
+  test('error: RATE_LIMITED above the streams of an account', async () => {
+    const { db } = events.world.database
+    const { accountId, id: walletId } = me
+    const { id } = await insertFunding(db, { accountId, walletId, chainId: 421_614, units: 1n })
+    const readFunding = () =>
+      events.world.api.call('GET', `/v1/demo/fund/${id}?wait=2`, { key: me.key })
+    const answers = await Promise.all([1, 2, 3, 4].map(readFunding))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429])
+  })
+})
+
+describe('readUntil', () => {
   test('a wait that the database refuses gives its seat back, and leaves nothing at any signal', async () => {
     const [gone, closing] = [new AbortController().signal, new AbortController().signal]
     let seats = 0
@@ -126,9 +139,12 @@ describe('readChanged', () => {
       db: { raw: () => Promise.reject(new Error('away')) },
       streams: { takeSeat, closing, feed: { join: () => undefined } },
     } as unknown as Services
-    const waiting = { accountId: 'a', intentId: 'i', seconds: 60, version: '', gone }
+    const waiting = {
+      ...{ accountId: 'a', filter: { intentId: 'i' }, seconds: 60, gone },
+      isEnough: () => false,
+    }
     const read = () => Promise.reject(new Error('not read'))
-    await expect(readChanged(services, waiting, read)).rejects.toThrow('away')
+    await expect(readUntil(services, waiting, read)).rejects.toThrow('away')
     expect(seats).toBe(0)
     for (const signal of [gone, closing]) expect(getEventListeners(signal, 'abort')).toEqual([])
   })

@@ -8,7 +8,7 @@ import {
 } from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
-import type { StreamLimits } from '../../../../api/http/stream.js'
+import type { StreamLimits } from '../../../../api/http/streaming/stream.js'
 
 export type Customer = TestWallet & { key: string }
 type Wishes = { key?: string; lastEventId?: string; url?: string }

@@ -257,7 +257,7 @@ describe('POST /v1/intents: withdraw', () => {
 describe('POST /v1/intents: market_busy', () => {
   const busy = { error: 'INVALID_REQUEST', details: { reason: 'market_busy' } }
 
-  test('while everything is taken out, no other step touches that market', async () => {
+  test('while everything is withdrawn, no other step touches that market', async () => {
     const wallet = await world.newWallet({ 'base-sepolia': usdc, 'arbitrum-sepolia': 3n * usdc })
     await world.supply('arbitrum-sepolia', wallet, 5n * usdc)
     const out = { ...withdraw, walletId: wallet.id, chain: 'arbitrum' }
@@ -271,7 +271,7 @@ describe('POST /v1/intents: market_busy', () => {
     expect((await world.lend(wallet.id, 1, { chain: 'arbitrum' })).status).toBe(201)
   })
 
-  test('while a step touches a market, not everything is taken out of it', async () => {
+  test('while a step touches a market, nothing withdraws everything from it', async () => {
     const wallet = await world.newWallet({ 'arbitrum-sepolia': usdc })
     await world.supply('arbitrum-sepolia', wallet, 5n * usdc)
     const out = { ...withdraw, walletId: wallet.id, chain: 'arbitrum' }

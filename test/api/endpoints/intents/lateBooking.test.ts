@@ -115,7 +115,7 @@ describe('POST /v1/intents while the booking lags', () => {
     expect((await rowOf(answer.body.id))?.seen_blocks).toEqual([seen])
 
     const plan = () => asWorker((tools) => planPending(tools, answer.body.id))
-    const waits = { code: 'RPC_ERROR', message: expect.stringContaining('not booked yet') }
+    const waits = { code: 'RPC_ERROR', message: expect.stringContaining('not indexed yet') }
     await expect(plan()).rejects.toMatchObject(waits)
     await book()
     expect(await plan()).toMatchObject({ targetChain: chain, steps: [{ amount: '1' }] })
@@ -239,7 +239,9 @@ describe('INSUFFICIENT_FUNDS', () => {
       since: first.body.createdAt,
     }
     expect(refused.body.details).toMatchObject({ required: '2', available: '1', held: [held] })
-    expect(refused.body.message).toContain('2 USDC are held for other intents, see details.held.')
+    expect(refused.body.message).toContain(
+      '2 USDC are reserved by other intents. See details.held.',
+    )
 
     const failed = { state: 'confirmed', success: false, block_number: 1, block_hash: '0x01' }
     await insertOperation(wallet, first, failed)
@@ -284,7 +286,7 @@ describe('INSUFFICIENT_FUNDS while test money is on its way', () => {
     expect(refused.body.details.onItsWay).toEqual([
       { fundingId: funding.id, chain, asset: 'USDC', amount: '1', since: funding.createdAt },
     ])
-    expect(refused.body.message).toContain('1 USDC are on their way, see details.onItsWay.')
+    expect(refused.body.message).toContain('1 USDC are on their way. See details.onItsWay.')
     const given = { kind: 'fund', state: 'cancelled', code: 'NETWORK_ERROR', message: 'late' }
     await insertOperation(wallet, { body: funding } as Answer, given)
     expect((await post(lendOf(wallet))).body.details).not.toHaveProperty('onItsWay')

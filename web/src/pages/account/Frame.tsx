@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** What stands alone in the middle: pages for those who are not signed in yet. */
+/** Centered layout of the pages before the sign-in. */
 export function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center p-6">

@@ -3,19 +3,19 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { get, post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import type { Invitation as Told } from '../../api/types.js'
-import { Failure } from '../../ui/Failure.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import type { Invitation as InvitationResponse } from '../../api/types.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { Frame } from './Frame.js'
 
-/** What a link of an invitation opens: who invites to what, and how one joins. */
+/** The page of an invitation link: account, role and the form to join. */
 export function Invitation() {
   const { token } = useParams({ from: '/invitations/$token' })
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => get<Told>(`/invitations/${encodeURIComponent(token)}`),
+    queryFn: () => get<InvitationResponse>(`/invitations/${encodeURIComponent(token)}`),
     retry: false,
   })
   useEffect(() => {
@@ -29,7 +29,7 @@ export function Invitation() {
   )
 }
 
-function Join({ token, invitation }: { token: string; invitation: Told }) {
+function Join({ token, invitation }: { token: string; invitation: InvitationResponse }) {
   const { isKnown } = invitation
   const [name, setName] = useState('')
   const [email, setEmail] = useState(invitation.email ?? '')
@@ -79,9 +79,7 @@ function Join({ token, invitation }: { token: string; invitation: Told }) {
           required
           minLength={isKnown ? 1 : 12}
           hint={
-            isKnown
-              ? 'The one that you sign in with already.'
-              : 'At least 12 characters. A sentence is good.'
+            isKnown ? 'Your existing password.' : 'At least 12 characters. A sentence works well.'
           }
           value={password}
           onChange={(event) => setPassword(event.target.value)}

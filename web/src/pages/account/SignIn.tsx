@@ -3,11 +3,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 import { Frame } from './Frame.js'
 
-/** E-mail and password; then on to where one wanted to go. */
+/** Sign-in with e-mail and password, then a redirect to the requested page. */
 export function SignIn() {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
@@ -17,7 +17,7 @@ export function SignIn() {
     mutationFn: () => post('/session', { email, password }),
     onSuccess: async () => {
       queryClient.clear()
-      // Only an address of this dashboard: anything else would lead away.
+      // Only a path of this dashboard is allowed, to prevent an open redirect.
       await navigate({ to: next?.startsWith('/') && !next.startsWith('//') ? next : '/' })
     },
   })
@@ -46,7 +46,7 @@ export function SignIn() {
         />
       </Form>
       <p className="mt-6 text-xs text-ink-3">
-        No account yet? An owner of yours invites you, or whoever runs this service makes a link
+        No account yet? Ask an owner of your account for an invitation, or the operator for a link
         with <code>npm run account -- invite</code>.
       </p>
     </Frame>

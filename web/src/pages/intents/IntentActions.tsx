@@ -5,11 +5,11 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { intentQuery, sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Confirm } from '../../ui/Confirm.js'
-import { Failure } from '../../ui/Failure.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 
-/** What may still be done about an intent, by those who may write. */
+/** Cancel or retry an intent, for members who may write. */
 export function IntentActions({ intent }: { intent: Intent }) {
   const { data: session } = useQuery(sessionQuery)
   if (!session || session.role === 'viewer') return null
@@ -40,8 +40,8 @@ function Cancel({ intent: { id } }: { intent: Intent }) {
           action="Cancel intent"
           onClose={() => setAsking(false)}
         >
-          Nothing that is not signed yet will be sent, and the money stays where it is. A step that
-          is on its way cannot be called back: then the intent goes on.
+          Steps that are not signed yet are not sent, and the money stays where it is. A signed step
+          cannot be cancelled: the intent continues then.
         </Confirm>
       )}
     </>

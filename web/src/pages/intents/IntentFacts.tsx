@@ -5,12 +5,12 @@ import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText, shorten } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Facts } from '../../ui/Facts.js'
-import { Time } from '../../ui/Time.js'
-import { WorkflowLink } from '../../ui/WorkflowLink.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Time } from '../../ui/values/Time.js'
+import { WorkflowLink } from '../../ui/values/WorkflowLink.js'
 
-/** What is known of an intent besides its steps. */
+/** The facts of an intent besides its steps. */
 export function IntentFacts({ intent }: { intent: Intent }) {
   const { id, walletId, createdAt, completedAt, endedAt, retryOf, retriedBy } = intent
   const { data: session } = useQuery(sessionQuery)
@@ -53,20 +53,20 @@ function IntentLink({ id }: { id: string }) {
 
 const link = 'font-mono text-xs text-accent hover:underline'
 
-type Rows = [name: string, value: ReactNode][]
+type FactRows = [name: string, value: ReactNode][]
 
-function planFacts({ executionPlan: plan }: Intent): Rows {
+function planFacts({ executionPlan: plan }: Intent): FactRows {
   if (!plan) return []
   return [
-    ['Goes to', chainText(plan.targetChain)],
+    ['Destination', chainText(plan.targetChain)],
     ['Market', plan.targetProtocol && protocolText(plan.targetProtocol)],
     ['Expected rate', plan.expectedApy !== undefined && percentText(plan.expectedApy)],
   ]
 }
 
-/** What it took, or before that what it is expected to take. */
-function resultFacts({ executionPlan: plan, results, asset, completedAt }: Intent): Rows {
-  const expected: Rows = [
+/** The results, or the estimates of an intent without results. */
+function resultFacts({ executionPlan: plan, results, asset, completedAt }: Intent): FactRows {
+  const expected: FactRows = [
     ['Gas', plan && `about ${usdText(plan.estimatedGasUsd)}`],
     ['Estimated time', plan?.estimatedTime],
   ]

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { balancesQuery } from '../../api/queries.js'
 import { chainText } from '../../text/shorten.js'
-import { SelectField, TextField } from '../../ui/Field.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
 import { amountText, sumText } from '../../text/amount.js'
-import { amountFault, type Draft } from './request.js'
+import { amountFault, type IntentForm } from './request.js'
 import { WalletField } from './WalletField.js'
 
-type Props = { draft: Draft; onChange: (change: Partial<Draft>) => void }
+type Props = { draft: IntentForm; onChange: (change: Partial<IntentForm>) => void }
 
 const actions = [
-  { value: 'lend', label: 'Lend where it pays most' },
-  { value: 'withdraw', label: 'Withdraw what was lent' },
+  { value: 'lend', label: 'Lend at the best rate' },
+  { value: 'withdraw', label: 'Withdraw lent money' },
   { value: 'bridge', label: 'Bridge to another chain' },
 ]
 
-/** What an intent is asked for, action by action. */
+/** The form fields of an intent, by action. */
 export function IntentFields({ draft, onChange }: Props) {
   const { walletId, action, amount } = draft
   const { data: balances } = useQuery({ ...balancesQuery(walletId), enabled: walletId !== '' })
@@ -30,7 +30,9 @@ export function IntentFields({ draft, onChange }: Props) {
         label="Action"
         choices={actions}
         value={action}
-        onChange={(event) => onChange({ action: event.target.value as Draft['action'], chain: '' })}
+        onChange={(event) =>
+          onChange({ action: event.target.value as IntentForm['action'], chain: '' })
+        }
       />
       <WalletField value={walletId} onChange={(id) => onChange({ walletId: id, chain: '' })} />
       <TextField
@@ -42,7 +44,7 @@ export function IntentFields({ draft, onChange }: Props) {
         error={fault}
         hint={
           action === 'withdraw'
-            ? 'Or max: everything, interest included.'
+            ? 'Or max: everything, including interest.'
             : usdc && `The wallet has ${amountText(sumText(usdc))} USDC on all chains.`
         }
         onChange={(event) => onChange({ amount: event.target.value.trim() })}
@@ -65,7 +67,7 @@ export function IntentFields({ draft, onChange }: Props) {
       ) : (
         <ChainField
           label="Chain"
-          none={action === 'lend' ? 'Any: where it pays most' : undefined}
+          none={action === 'lend' ? 'Any: the best rate' : undefined}
           chains={chains}
           value={draft.chain}
           onChange={(chain) => onChange({ chain })}

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { intentQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
-import { Json } from '../../ui/Json.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
+import { Json } from '../../ui/values/Json.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { State } from '../../ui/State.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { State } from '../../ui/feedback/State.js'
 import { Timeline } from '../../ui/Timeline.js'
 import { amountText } from '../../text/amount.js'
 import { IntentActions } from './IntentActions.js'
@@ -17,18 +17,18 @@ import { fundsText, sentenceOf } from './sentence.js'
 import { timelineOf } from './timeline.js'
 import { faceOf, verbOf } from './words.js'
 
-/** Should an event be missed: what still runs is asked for now and then. */
+/** A running intent is polled as well, in case an event is missed. */
 const POLL_MS = 5_000
 
-const isOver = (intent: Intent | undefined) =>
+const hasEnded = (intent: Intent | undefined) =>
   intent?.status === 'completed' || intent?.status === 'failed'
 
-/** One intent: what became of it, step by step, while it happens. */
+/** One intent with its steps, live. */
 export function IntentPage() {
   const { intentId } = useParams({ from: '/inside/intents/$intentId' })
   const { data, error, refetch } = useQuery({
     ...intentQuery(intentId),
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : POLL_MS),
+    refetchInterval: ({ state }) => (hasEnded(state.data) ? false : POLL_MS),
   })
   if (data) return <Whole intent={data} />
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={8} />
@@ -56,7 +56,7 @@ function Whole({ intent }: { intent: Intent }) {
             {rows.length > 0 ? (
               <Timeline rows={rows} />
             ) : (
-              <p className="text-sm text-ink-2">There is no plan yet.</p>
+              <p className="text-sm text-ink-2">The intent has no plan yet.</p>
             )}
           </Section>
           {intent.executionPlan && <Reasons plan={intent.executionPlan} />}
@@ -84,7 +84,7 @@ function Reasons({ plan }: { plan: NonNullable<Intent['executionPlan']> }) {
   )
 }
 
-/** Where the money is, as far as it has moved; what a failure means is explained where codes are. */
+/** Where the money is, with links to the error code and the retry. */
 function Where({ intent: { funds, error, delay, retriedBy } }: { intent: Intent }) {
   const places = error?.funds ?? delay?.funds ?? funds ?? []
   return (
@@ -101,7 +101,7 @@ function Where({ intent: { funds, error, delay, retriedBy } }: { intent: Intent 
       )}
       {retriedBy && (
         <p>
-          It goes on as{' '}
+          Continued by{' '}
           <Link
             to="/intents/$intentId"
             params={{ intentId: retriedBy }}

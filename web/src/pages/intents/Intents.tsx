@@ -2,11 +2,11 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
 import { intentsQuery } from '../../api/queries.js'
-import { buttonClass } from '../../ui/Button.js'
-import { Chips } from '../../ui/Chips.js'
-import { Empty, NothingMatches } from '../../ui/Empty.js'
-import { FileLink } from '../../ui/FileLink.js'
-import { List } from '../../ui/List.js'
+import { buttonClass } from '../../ui/forms/Button.js'
+import { Chips } from '../../ui/forms/Chips.js'
+import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
+import { FileLink } from '../../ui/values/FileLink.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { intentColumns } from './intentColumns.js'
 
@@ -47,7 +47,7 @@ export function Intents() {
         <Chips label="State" choices={statuses} value={search.status} onChange={filter('status')} />
         <Chips label="Action" choices={actions} value={search.action} onChange={filter('action')} />
         <span className="ml-auto">
-          <FileLink path={`/intents.csv${queryText(search)}`}>These as CSV</FileLink>
+          <FileLink path={`/intents.csv${queryText(search)}`}>Export CSV</FileLink>
         </span>
       </div>
       <List
@@ -73,8 +73,8 @@ export function Intents() {
 function NoneYet() {
   return (
     <Empty title="No intents yet" call={FIRST_CALL}>
-      An intent says what you want, such as lending where it pays most. Steward plans it, signs it,
-      and sees it through. Each one appears here as it happens.
+      An intent describes a goal, such as lending at the best rate. Steward plans, signs and
+      executes it. Intents appear here live.
     </Empty>
   )
 }

@@ -3,19 +3,19 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
 import { post } from '../../api/call.js'
 import type { Intent } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Failure } from '../../ui/Failure.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { IntentFields } from './IntentFields.js'
 import { Preview, usePreview } from './Preview.js'
-import { promiseOf, requestOf, type Draft } from './request.js'
+import { promiseOf, requestOf, type IntentForm } from './request.js'
 
 const actions = ['lend', 'withdraw', 'bridge'] as const
 
-/** A form, and beside it what the same call would do now. */
+/** The form of a new intent with a live preview. */
 export function NewIntent() {
   const search = useSearch({ from: '/inside/intents/new' })
-  const [draft, setDraft] = useState<Draft>({
+  const [draft, setDraft] = useState<IntentForm>({
     walletId: search.walletId ?? '',
     action: actions.find((action) => action === search.action) ?? 'lend',
     amount: search.amount ?? '',
@@ -26,7 +26,7 @@ export function NewIntent() {
   const request = useMemo(() => requestOf(draft), [draft])
   const preview = usePreview(request)
   const navigate = useNavigate()
-  // One wish has one name, however often it is sent: a click too many moves nothing twice.
+  // One idempotency key per request: a double click moves money once.
   const key = useMemo(() => (request ? crypto.randomUUID() : ''), [request])
   const create = useMutation({
     mutationFn: () => post<Intent>('/intents', request, key),
@@ -63,7 +63,7 @@ export function NewIntent() {
           >
             {promiseOf(draft, target)}
           </Button>
-          <p className="text-xs text-ink-3">It costs five credits, as the same call by key does.</p>
+          <p className="text-xs text-ink-3">Costs 5 credits, like the API call.</p>
         </form>
         <Preview request={request} preview={preview} />
       </div>

@@ -2,13 +2,13 @@ import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
-type Plan = NonNullable<Intent['executionPlan']>
-type Option = NonNullable<Plan['alternatives']>[number]
+type IntentPlan = NonNullable<Intent['executionPlan']>
+type AlternativeMarket = NonNullable<IntentPlan['alternatives']>[number]
 
-/** What to know of a plan: told when it was made, and still true afterwards. */
-export function Warnings({ plan: { warnings } }: { plan: Plan }) {
+/** The warnings of a plan. */
+export function Warnings({ plan: { warnings } }: { plan: IntentPlan }) {
   return warnings?.map(({ code, message }) => (
     <p key={code} className="mb-3 rounded-md bg-waiting-soft px-3 py-2 text-sm text-waiting">
       {message}
@@ -16,7 +16,7 @@ export function Warnings({ plan: { warnings } }: { plan: Plan }) {
   ))
 }
 
-const columns: Column<Option>[] = [
+const columns: Column<AlternativeMarket>[] = [
   {
     name: 'Market',
     cell: ({ protocol, chain }) => (
@@ -27,7 +27,7 @@ const columns: Column<Option>[] = [
   },
   { name: 'Rate', width: 'w-20', align: 'right', cell: ({ apy }) => percentText(apy) },
   {
-    name: 'A year brings',
+    name: 'Net per year',
     width: 'w-28',
     align: 'right',
     cell: ({ netUsd }) => (netUsd === undefined ? '–' : usdText(netUsd)),
@@ -43,11 +43,11 @@ const columns: Column<Option>[] = [
   },
 ]
 
-/** What the other markets would have brought; nothing where there was no choice. */
-export function Alternatives({ plan: { alternatives } }: { plan: Plan }) {
+/** The markets that were not chosen. Empty without a choice. */
+export function Alternatives({ plan: { alternatives } }: { plan: IntentPlan }) {
   if (!alternatives?.length) return null
   return (
-    <Section title="What the other options would have brought">
+    <Section title="Other options">
       <Table
         label="Other options"
         columns={columns}

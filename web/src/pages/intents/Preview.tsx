@@ -4,17 +4,17 @@ import { post } from '../../api/call.js'
 import type { DryRun } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Facts } from '../../ui/Facts.js'
-import { Failure } from '../../ui/Failure.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 import { Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { Alternatives, Warnings } from './Options.js'
 import { stepText } from './timeline.js'
 
-/** Whoever types is done when he has paused for so long. */
+/** Debounce time of the form. */
 const PAUSE_MS = 350
 
-/** What the request would do now, asked for when one has stopped typing. */
+/** Loads the preview of a request when the user stops typing. */
 export function usePreview(request: Record<string, string> | undefined) {
   const [settled, setSettled] = useState(request)
   useEffect(() => {
@@ -37,8 +37,8 @@ export function Preview({ request, preview: { data, error, isFetching, refetch }
   if (!request) {
     return (
       <div className="border-y border-line py-10 text-sm text-ink-3">
-        The plan appears here as soon as wallet, amount and chain are chosen. Nothing is sent or
-        charged before you press the button.
+        The plan appears here when wallet, amount and chain are chosen. Nothing is sent or charged
+        until you press the button.
       </div>
     )
   }
@@ -70,14 +70,14 @@ function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
           ))}
         </ol>
       </Section>
-      <Section title="What it brings and costs">
+      <Section title="Return and costs">
         <Facts
           of={[
-            ['Ends on', chainText(targetChain)],
+            ['Destination', chainText(targetChain)],
             ['Market', targetProtocol && protocolText(targetProtocol)],
-            ['Rate now', expectedApy !== undefined && percentText(expectedApy)],
+            ['Current rate', expectedApy !== undefined && percentText(expectedApy)],
             ['Gas, paid by the service', `about ${usdText(plan.estimatedGasUsd)}`],
-            ['Takes', plan.estimatedTime],
+            ['Estimated time', plan.estimatedTime],
           ]}
         />
       </Section>

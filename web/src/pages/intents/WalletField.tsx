@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { walletsQuery } from '../../api/queries.js'
 import { shorten } from '../../text/shorten.js'
-import { SelectField } from '../../ui/Field.js'
+import { SelectField } from '../../ui/forms/Field.js'
 
 type Props = { value: string; onChange: (walletId: string) => void }
 
-/** The wallets that were made last; another one is chosen on its own page. */
+/** Selects one of the newest 100 wallets. Other wallets are chosen on their own page. */
 export function WalletField({ value, onChange }: Props) {
   const { data } = useInfiniteQuery(walletsQuery({ limit: 100 }))
   const wallets = data?.pages.flatMap((page) => page.data) ?? []

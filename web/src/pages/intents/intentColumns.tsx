@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { Intent } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { State } from '../../ui/State.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { State } from '../../ui/feedback/State.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { faceOf, routeOf, verbOf } from './words.js'
 
-/** An intent as a row, wherever intents are listed. */
+/** Table columns of intents. */
 export const intentColumns: Column<Intent>[] = [
   {
     name: 'State',
@@ -27,7 +27,7 @@ export const intentColumns: Column<Intent>[] = [
     ),
   },
   {
-    name: 'What',
+    name: 'Action',
     cell: (intent) => (
       <Link to="/intents/$intentId" params={{ intentId: intent.id }} {...rowLink}>
         {verbOf(intent)} <Amount amount={intent.amount} asset={intent.asset} />
@@ -35,7 +35,7 @@ export const intentColumns: Column<Intent>[] = [
     ),
   },
   {
-    name: 'Where',
+    name: 'Chain',
     from: 'md',
     cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
   },

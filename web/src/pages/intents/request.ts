@@ -1,8 +1,8 @@
 import type { Intent } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
 
-/** What the form holds, as texts. */
-export type Draft = {
+/** The values of the form, as text. */
+export type IntentForm = {
   walletId: string
   action: Intent['action']
   amount: string
@@ -13,19 +13,19 @@ export type Draft = {
 
 const DECIMAL = /^(0|[1-9]\d*)(\.\d{1,6})?$/
 
-/** What is wrong with an amount, or undefined. Of a withdrawal `max` is one. */
+/** The error of an amount, or undefined. A withdrawal accepts `max`. */
 export function amountFault({
   action,
   amount,
-}: Pick<Draft, 'action' | 'amount'>): string | undefined {
-  if (amount === '') return 'How much?'
+}: Pick<IntentForm, 'action' | 'amount'>): string | undefined {
+  if (amount === '') return 'Enter an amount.'
   if (action === 'withdraw' && amount === 'max') return undefined
-  if (!DECIMAL.test(amount)) return 'A number with at most six decimals, such as 12.5.'
-  return Number(amount) > 0 ? undefined : 'More than nothing.'
+  if (!DECIMAL.test(amount)) return 'Enter a number with at most 6 decimals, such as 12.5.'
+  return Number(amount) > 0 ? undefined : 'Enter an amount above 0.'
 }
 
-/** The body of `POST /intents`; undefined while something is missing. */
-export function requestOf(draft: Draft): Record<string, string> | undefined {
+/** The body of `POST /intents`. Undefined while a field is missing. */
+export function requestOf(draft: IntentForm): Record<string, string> | undefined {
   const { walletId, action, amount, chain, fromChain, toChain } = draft
   if (!walletId || amountFault(draft)) return undefined
   const common = { walletId, action, amount }
@@ -41,8 +41,8 @@ export function requestOf(draft: Draft): Record<string, string> | undefined {
   }
 }
 
-/** What the button says it will do: `Lend 25 USDC on Base Sepolia`. */
-export function promiseOf({ action, amount, chain, toChain }: Draft, target?: string): string {
+/** The label of the submit button: `Lend 25 USDC on Base Sepolia`. */
+export function promiseOf({ action, amount, chain, toChain }: IntentForm, target?: string): string {
   const sum = amount === 'max' ? 'everything' : `${amount || '…'} USDC`
   const name = (where: string | undefined) => (where ? chainText(where) : '…')
   switch (action) {

@@ -10,18 +10,18 @@ const past: Record<Intent['action'], string> = {
   bridge: 'Bridged',
 }
 
-/** All that matters of an intent as one sentence for a person. */
+/** The state of an intent in one sentence. */
 export function sentenceOf(intent: Intent): string {
   const { status, error, waitingFor } = intent
   switch (status) {
     case 'completed':
       return completedSentence(intent)
     case 'failed':
-      return error?.message ?? 'It failed.'
+      return error?.message ?? 'The intent failed.'
     case 'pending':
-      return waitingFor?.message ?? 'Stored; it is planned as soon as the chains answer.'
+      return waitingFor?.message ?? 'Stored. Planning starts when the chains answer.'
     case 'planning':
-      return 'Planned; its first step is about to begin.'
+      return 'Planned. The first step starts soon.'
     case 'executing':
       return executingSentence(intent)
   }
@@ -32,7 +32,7 @@ function executingSentence({ executionPlan, currentStep, waitingFor }: Intent): 
   const step = steps.find(({ sequence }) => sequence === currentStep)
   const place = step && `Step ${step.sequence} of ${steps.length}: ${stepText(step)}.`
   const parts = [place, waitingFor?.message].filter(Boolean)
-  return parts.join(' ') || 'It is being executed.'
+  return parts.join(' ') || 'The intent is executing.'
 }
 
 function completedSentence(intent: Intent): string {
@@ -52,7 +52,7 @@ function completedSentence(intent: Intent): string {
     .join('')
 }
 
-/** Where money is, in words: `0.9999 USDC in the wallet on Base Sepolia`. */
+/** Where the money is: `0.9999 USDC in the wallet on Base Sepolia`. */
 export function fundsText({ chain, asset, amount, protocol }: Funds[number]): string {
   const sum = `${amountText(amount)} ${asset}`
   if (chain === 'bridge') return `${sum} in the bridge, between two chains`

@@ -1,13 +1,13 @@
 import type { Intent, Step, Transaction } from '../../api/types.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { amountText } from '../../text/amount.js'
-import type { StateName } from '../../ui/State.js'
+import type { StateName } from '../../ui/feedback/State.js'
 import type { TimelineRow } from '../../ui/Timeline.js'
 
-type StepStatus = NonNullable<Step['status']>
-type Part = NonNullable<Step['operations']>[number]
+type StepPhase = NonNullable<Step['status']>
+type BridgePart = NonNullable<Step['operations']>[number]
 
-const states: Record<StepStatus, StateName> = {
+const states: Record<StepPhase, StateName> = {
   pending: 'open',
   waiting: 'waiting',
   executing: 'running',
@@ -16,7 +16,7 @@ const states: Record<StepStatus, StateName> = {
   cancelled: 'stopped',
 }
 
-/** The steps of an intent as rows, each bridge with its parts below it, in the order of execution. */
+/** Timeline rows of the steps in the order of execution. The parts of a bridge follow their step. */
 export function timelineOf({ executionPlan, results, error }: Intent): TimelineRow[] {
   const transactions = results?.transactions ?? []
   return (executionPlan?.steps ?? []).flatMap((step) => {
@@ -36,14 +36,14 @@ function stepRow(step: Step, own: Transaction[], failure: string | undefined): T
     title: stepText(step),
     place: step.chain ? chainText(step.chain) : undefined,
     ...spanOf(step),
-    // What waits is told where it waits: in the part of a bridge that does.
+    // A bridge shows the wait reason at the part that waits.
     ...(waitingFor && !hasParts && noteOf(waitingFor)),
     ...(failure !== undefined && { note: failure }),
     ...(!hasParts && linkOf(step.txHash, own)),
   }
 }
 
-function partRow(step: Step, part: Part, own: Transaction[]): TimelineRow {
+function partRow(step: Step, part: BridgePart, own: Transaction[]): TimelineRow {
   const isWaiting = part.status === 'waiting' || part.status === 'executing'
   return {
     key: `${step.sequence}-${part.type}`,
@@ -57,15 +57,15 @@ function partRow(step: Step, part: Part, own: Transaction[]): TimelineRow {
   }
 }
 
-const partTexts: Record<Part['type'], string> = {
+const partTexts: Record<BridgePart['type'], string> = {
   burn: 'Burn',
   attestation: 'Attestation',
   mint: 'Mint',
 }
 
-type Span = Pick<Part, 'startedAt' | 'endedAt'>
+type TimeSpan = Pick<BridgePart, 'startedAt' | 'endedAt'>
 
-const spanOf = ({ startedAt, endedAt }: Span | Step) => ({
+const spanOf = ({ startedAt, endedAt }: TimeSpan | Step) => ({
   ...(startedAt && { startedAt }),
   ...(endedAt && { endedAt }),
 })
@@ -84,7 +84,7 @@ function linkOf(txHash: string | undefined, own: Transaction[]) {
   }
 }
 
-/** What a step does, in a few words: `Deposit 0.9999 USDC into Aave v3`. */
+/** The label of a step: `Deposit 0.9999 USDC into Aave v3`. */
 export function stepText(step: Step): string {
   const { type, asset, to, toAsset, arrives } = step
   const amount = `${amountText(step.amount)} ${asset}`

@@ -1,8 +1,8 @@
 import type { Intent } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import type { StateName } from '../../ui/State.js'
+import type { StateName } from '../../ui/feedback/State.js'
 
-/** How an intent stands, as a word and a state: a cancelled one is told apart from a failed one. */
+/** The state of an intent and its label. A cancelled intent differs from a failed one. */
 export function faceOf({ status, error, delay }: Intent): { state: StateName; word: string } {
   switch (status) {
     case 'completed':
@@ -28,7 +28,7 @@ const verbs: Record<Intent['action'], string> = {
 
 export const verbOf = ({ action }: Pick<Intent, 'action'>) => verbs[action]
 
-/** Where the money goes, as far as it is known: `Base Sepolia`, or `Arbitrum Sepolia → Base Sepolia`. */
+/** Destination or route, when known: `Base Sepolia`, or `Arbitrum Sepolia → Base Sepolia`. */
 export function routeOf(intent: Intent): string {
   const { fromChain, toChain, chain, executionPlan } = intent
   if (fromChain && toChain) return `${chainText(fromChain)} → ${chainText(toChain)}`

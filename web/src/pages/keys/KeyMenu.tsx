@@ -4,15 +4,15 @@ import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
-import { Actions } from '../../ui/Actions.js'
-import { Confirm } from '../../ui/Confirm.js'
+import { Actions } from '../../ui/forms/Actions.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
 
-/** Long enough to bring the new key to where the old one is. */
+/** Time to deploy the new key before the old one expires. */
 const GRACE_HOURS = 24
 
 type Props = { entry: KeyEntry; onShow: (made: NewKeyAnswer) => void }
 
-/** What may be done with a key: a new one in its place, or an end to it. */
+/** The actions on a key: roll and revoke. */
 export function KeyMenu({ entry, onShow }: Props) {
   const [asking, setAsking] = useState<'roll' | 'revoke'>()
   const close = () => setAsking(undefined)
@@ -58,8 +58,8 @@ function Roll({ entry, onClose, onShow }: Props & { onClose: () => void }) {
       isHarmless
       onClose={onClose}
     >
-      A new key takes the place of <code>…{entry.lastFour}</code>, which works for {GRACE_HOURS}{' '}
-      hours more.
+      A new key replaces <code>…{entry.lastFour}</code>. The old key stays valid for {GRACE_HOURS}{' '}
+      hours.
     </Confirm>
   )
 }
@@ -79,8 +79,8 @@ function Revoke({ entry, onClose }: { entry: KeyEntry; onClose: () => void }) {
       action={`Revoke key …${entry.lastFour}`}
       onClose={onClose}
     >
-      Calls with “{entry.name}” are refused from now on. That cannot be undone. Intents that it has
-      created go on.
+      Calls with “{entry.name}” are rejected from now on. This cannot be undone. Intents created
+      with this key continue.
     </Confirm>
   )
 }

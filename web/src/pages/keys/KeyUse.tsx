@@ -5,13 +5,13 @@ import { keyUseQuery } from '../../api/queries.js'
 import type { KeyEntry, KeyUseDay } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { dayText, daysUntil } from '../../text/time.js'
-import { DayChart } from '../../ui/DayChart.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { Facts } from '../../ui/Facts.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { Sparkline } from '../../ui/Sparkline.js'
+import { DayChart } from '../../ui/charts/DayChart.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { Sparkline } from '../../ui/charts/Sparkline.js'
 import { sumByDay } from '../usage/days.js'
 import { sparkPath } from '../yields/series.js'
 
@@ -20,7 +20,7 @@ export const USE_NAME = `${DAYS} days`
 
 const everyDay = (rows: readonly KeyUseDay[]) => sumByDay(rows, daysUntil(new Date(), DAYS))
 
-/** Where the use of a key goes, without its numbers. */
+/** The daily requests of a key as a small line. */
 export function KeySparkline({ keyId, name }: { keyId: string; name: string }) {
   const { data } = useQuery(keyUseQuery(keyId, DAYS))
   if (!data) return null
@@ -31,13 +31,13 @@ export function KeySparkline({ keyId, name }: { keyId: string; name: string }) {
 
 type Props = { keyId: string; entry: KeyEntry | undefined; onClose: () => void }
 
-/** What came by one key, day by day. */
+/** The daily use of one key. */
 export function KeyUse({ keyId, entry, onClose }: Props) {
   const { data, error, refetch } = useQuery(keyUseQuery(keyId, DAYS))
   return (
     <Dialog title={`Key ${entry?.name ?? shorten(keyId)}`} onClose={onClose}>
       {data ? (
-        <Used keyId={keyId} rows={data.data} />
+        <KeyUsage keyId={keyId} rows={data.data} />
       ) : error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : (
@@ -47,7 +47,7 @@ export function KeyUse({ keyId, entry, onClose }: Props) {
   )
 }
 
-function Used({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
+function KeyUsage({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
   const [chosen, setChosen] = useState<string>()
   const shown = chosen ? rows.filter(({ day }) => day === chosen) : rows
   const sumOf = (name: 'requests' | 'errors' | 'credits') =>
@@ -71,7 +71,7 @@ function Used({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
         search={{ keyId }}
         className="mt-4 inline-block text-sm font-medium text-accent hover:underline"
       >
-        Requests by this key
+        Requests with this key
       </Link>
     </>
   )

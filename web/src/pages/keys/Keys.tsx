@@ -3,25 +3,25 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keysQuery, sessionQuery } from '../../api/queries.js'
 import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Empty } from '../../ui/Empty.js'
-import { List } from '../../ui/List.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Empty } from '../../ui/feedback/Empty.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
-import { Time } from '../../ui/Time.js'
-import { rowLink, type Column } from '../../ui/Table.js'
+import { State } from '../../ui/feedback/State.js'
+import { Time } from '../../ui/values/Time.js'
+import { rowLink, type Column } from '../../ui/tables/Table.js'
 import { KeyMenu } from './KeyMenu.js'
 import { KeySparkline, KeyUse, USE_NAME } from './KeyUse.js'
 import { NewKey } from './NewKey.js'
 import { ShownKey } from './ShownKey.js'
 
-const isOver = ({ revokedAt, expiresAt }: KeyEntry) =>
+const hasEnded = ({ revokedAt, expiresAt }: KeyEntry) =>
   revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
 
 function KeyState({ entry }: { entry: KeyEntry }) {
   const { revokedAt, expiresAt } = entry
   if (revokedAt) return <State state="stopped">Revoked</State>
-  if (isOver(entry)) return <State state="stopped">Expired</State>
+  if (hasEnded(entry)) return <State state="stopped">Expired</State>
   if (expiresAt) return <State state="waiting">Expires</State>
   return <State state="done">Active</State>
 }
@@ -45,7 +45,7 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
         </code>
       ),
     },
-    { name: 'May', width: 'w-28', from: 'md', cell: ({ scopes }) => scopes.join(', ') },
+    { name: 'Scopes', width: 'w-28', from: 'md', cell: ({ scopes }) => scopes.join(', ') },
     { name: 'State', width: 'w-28', from: 'sm', cell: (entry) => <KeyState entry={entry} /> },
     {
       name: USE_NAME,
@@ -75,12 +75,12 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
       name: '',
       width: 'w-12',
       align: 'right',
-      cell: (entry) => mayWrite && !isOver(entry) && <KeyMenu entry={entry} onShow={onShow} />,
+      cell: (entry) => mayWrite && !hasEnded(entry) && <KeyMenu entry={entry} onShow={onShow} />,
     },
   ]
 }
 
-/** The account's keys; a new one is shown once. */
+/** The API keys of the account. A new key is shown once. */
 export function Keys() {
   const { data: session } = useQuery(sessionQuery)
   const query = useInfiniteQuery(keysQuery)
@@ -97,7 +97,7 @@ export function Keys() {
   return (
     <>
       <PageHead title="API keys" action={action}>
-        Programs send a key with each call. It is shown when it is made, and never again.
+        Programs send a key with each call. A key is shown only once, when it is created.
       </PageHead>
       <List
         label="API keys"
@@ -107,8 +107,8 @@ export function Keys() {
         empty={
           <Empty title="No keys yet">
             {mayWrite
-              ? 'Make one to call the API.'
-              : 'A developer or an owner of this account makes them.'}
+              ? 'Create one to call the API.'
+              : 'A developer or an owner of this account can create one.'}
           </Empty>
         }
       />

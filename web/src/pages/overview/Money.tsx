@@ -1,13 +1,13 @@
 import type { OverviewState } from '../../api/types.js'
 import { sumText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
+import { Amount } from '../../ui/values/Amount.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
-type Row = OverviewState['money']['markets'][number]
+type MarketTotal = OverviewState['money']['markets'][number]
 
-const columns: Column<Row>[] = [
+const columns: Column<MarketTotal>[] = [
   { name: 'Chain', cell: ({ chain }) => <span title={chain}>{chainText(chain)}</span> },
   { name: 'Protocol', cell: ({ protocol }) => protocolText(protocol) },
   {
@@ -17,7 +17,7 @@ const columns: Column<Row>[] = [
   },
 ]
 
-/** What is lent, market by market. */
+/** The lent money by market. */
 export function Money({ markets }: OverviewState['money']) {
   return (
     <Section title="Money lent" action={<Totals markets={markets} />}>
@@ -29,16 +29,16 @@ export function Money({ markets }: OverviewState['money']) {
           keyOf={({ chain, protocol, asset }) => `${chain} ${protocol} ${asset}`}
         />
       ) : (
-        <p className="border-y border-line py-4 text-sm text-ink-3">Nothing is lent now.</p>
+        <p className="border-y border-line py-4 text-sm text-ink-3">No money is lent.</p>
       )}
       <p className="mt-2 text-xs text-ink-3">
-        Deposits less withdrawals: without interest, and without what lies in wallets.
+        Deposits minus withdrawals, without interest and without wallet balances.
       </p>
     </Section>
   )
 }
 
-function Totals({ markets }: { markets: readonly Row[] }) {
+function Totals({ markets }: { markets: readonly MarketTotal[] }) {
   const assets = [...new Set(markets.map(({ asset }) => asset))]
   return (
     <span className="flex flex-wrap justify-end gap-x-4 text-sm text-ink-2">

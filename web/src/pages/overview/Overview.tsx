@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { intentsQuery, overviewQuery } from '../../api/queries.js'
-import { buttonClass } from '../../ui/Button.js'
-import { Failure } from '../../ui/Failure.js'
-import { List } from '../../ui/List.js'
+import { buttonClass } from '../../ui/forms/Button.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
 import { FirstSteps } from './FirstSteps.js'
 import { Money } from './Money.js'
@@ -14,7 +14,7 @@ import { Today } from './Today.js'
 
 const SHOWN = 8
 
-/** How the account stands; for a new one, how to make a first call. */
+/** The state of the account. A new account sees the first calls. */
 export function Overview() {
   return (
     <>

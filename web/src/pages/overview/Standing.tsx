@@ -4,9 +4,9 @@ import type { OverviewState } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
-import { Figures } from '../../ui/Figures.js'
+import { Figures } from '../../ui/values/Figures.js'
 
-/** How the account stands, in four numbers. */
+/** The account in four numbers. */
 export function Standing() {
   const { data } = useQuery(overviewQuery)
   const { data: yields } = useQuery(yieldsQuery)
@@ -38,13 +38,13 @@ export function Standing() {
   )
 }
 
-type Counted = OverviewState['requests']['day']
+type RequestCount = OverviewState['requests']['day']
 
-const sinceText = ({ since, requests, errors }: Counted) =>
-  `${requests.toLocaleString()} requests, ${errors.toLocaleString()} of them failed, since ${exactText(new Date(since))}`
+const sinceText = ({ since, requests, errors }: RequestCount) =>
+  `${requests.toLocaleString()} requests, ${errors.toLocaleString()} failed, since ${exactText(new Date(since))}`
 
-/** Never rounded up to all: one failure of a million is seen. */
-function rateText({ requests, errors }: Counted): string {
+/** The success rate in percent, rounded down: it is 100 % only without failures. */
+function rateText({ requests, errors }: RequestCount): string {
   if (requests === 0) return '–'
   return percentText(Math.floor(((requests - errors) / requests) * 10_000) / 100)
 }

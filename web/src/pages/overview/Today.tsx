@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Intent } from '../../api/types.js'
 import { Section } from '../../ui/PageHead.js'
-import { State, type StateName } from '../../ui/State.js'
+import { State, type StateName } from '../../ui/feedback/State.js'
 
 const statuses: [status: Intent['status'], state: StateName, word: string][] = [
   ['pending', 'waiting', 'Pending'],
@@ -11,7 +11,7 @@ const statuses: [status: Intent['status'], state: StateName, word: string][] = [
   ['failed', 'failed', 'Failed'],
 ]
 
-/** How many intents of today have each status. */
+/** The number of today's intents by status. */
 export function Today({ counts }: { counts: Record<string, number> }) {
   const shown = statuses.filter(([status]) => counts[status])
   return (

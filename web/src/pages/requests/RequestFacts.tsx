@@ -5,28 +5,28 @@ import type { RequestEntry } from '../../api/types.js'
 import { placeOf } from '../../shell/placeOf.js'
 import { shorten } from '../../text/shorten.js'
 import { durationText } from '../../text/time.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { Facts } from '../../ui/Facts.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { Time } from '../../ui/Time.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { Time } from '../../ui/values/Time.js'
 import { StatusState } from './requestColumns.js'
 
-/** All that is kept of one request. Neither its body nor its key is. */
+/** The stored facts of one request. Its body and its key are not stored. */
 export function RequestFacts({ id, onClose }: { id: string; onClose: () => void }) {
   const { data, error, refetch } = useInfiniteQuery(requestsQuery({ requestId: id, limit: 1 }))
   const entry = data?.pages[0]?.data[0]
   return (
     <Dialog title="Request" onClose={onClose}>
       {entry ? (
-        <Known entry={entry} />
+        <KnownRequest entry={entry} />
       ) : error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : data ? (
         <p className="text-sm text-ink-2">
-          Nothing is kept of <code className="break-all">{id}</code>. Requests are kept for 30 days,
-          and reading by this dashboard is not counted among them.
+          No request <code className="break-all">{id}</code> is stored. Requests are kept for 30
+          days. Reads by this dashboard are not logged.
         </p>
       ) : (
         <Skeleton lines={6} className="h-9" />
@@ -35,7 +35,7 @@ export function RequestFacts({ id, onClose }: { id: string; onClose: () => void 
   )
 }
 
-function Known({ entry }: { entry: RequestEntry }) {
+function KnownRequest({ entry }: { entry: RequestEntry }) {
   const { id, method, path, status, code, ms, credits, at } = entry
   const { keyId, userId, walletId, resourceId } = entry
   return (

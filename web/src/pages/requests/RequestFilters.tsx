@@ -4,10 +4,10 @@ import { useState, type FormEvent } from 'react'
 import { keysQuery } from '../../api/queries.js'
 import type { KeyEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Chips } from '../../ui/Chips.js'
+import { Chips } from '../../ui/forms/Chips.js'
 
-export type Search = Record<string, string | undefined>
-type Props = { search: Search; onChange: (change: Search) => void }
+export type RequestSearch = Record<string, string | undefined>
+type Props = { search: RequestSearch; onChange: (change: RequestSearch) => void }
 
 const methods = ['GET', 'POST', 'DELETE'].map((value) => ({ value, label: value }))
 const statuses = [
@@ -17,7 +17,7 @@ const statuses = [
   { value: 'error', label: 'All failed' },
 ]
 
-/** What has been typed or come by a link is a chip, too, which can be taken away. */
+/** Filters that were typed or came with a link. Each is a removable chip. */
 const named: Record<string, string> = {
   code: 'Code',
   path: 'Endpoint',
@@ -27,7 +27,7 @@ const named: Record<string, string> = {
   resourceId: 'About',
 }
 
-/** Which requests: all of it stands in the address. */
+/** The filters of the request log, stored in the query string. */
 export function RequestFilters({ search, onChange }: Props) {
   const keys = useInfiniteQuery(keysQuery).data?.pages.flatMap(({ data }) => data) ?? []
   return (
@@ -68,8 +68,8 @@ export function RequestFilters({ search, onChange }: Props) {
 const wordOf = (value: string, keys: readonly KeyEntry[]) =>
   keys.find(({ id }) => id === value)?.name ?? shorten(value)
 
-/** Which filter it is that somebody means: each id says what it is, and codes are written large. */
-function filterOf(text: string): Search {
+/** The filter for a typed text: the prefix of an id names its kind; other texts are error codes. */
+function filterOf(text: string): RequestSearch {
   if (text.startsWith('req_')) return { requestId: text }
   if (text.startsWith('user_')) return { userId: text }
   if (/^(intent|svc_wallet|fund|key|wh)_/.test(text)) return { resourceId: text }
@@ -130,7 +130,7 @@ function Removable({
     <button
       type="button"
       title={title}
-      aria-label={`Take away the filter ${text}`}
+      aria-label={`Remove the filter ${text}`}
       className="inline-flex h-7 max-w-full items-center gap-1 rounded-full border border-accent bg-accent-soft px-2.5 text-xs font-medium text-accent"
       onClick={onRemove}
     >

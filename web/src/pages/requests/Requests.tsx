@@ -2,26 +2,26 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
 import { requestsQuery } from '../../api/queries.js'
-import { Empty, NothingMatches } from '../../ui/Empty.js'
-import { List } from '../../ui/List.js'
+import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { requestColumns } from './requestColumns.js'
 import { RequestFacts } from './RequestFacts.js'
-import { RequestFilters, type Search } from './RequestFilters.js'
+import { RequestFilters, type RequestSearch } from './RequestFilters.js'
 
-/** What was asked of the API, by keys and by members, the newest first. */
+/** The requests of keys and members, newest first. */
 export function Requests() {
   const { open, ...search } = useSearch({ from: '/inside/requests' })
   const navigate = useNavigate()
   const query = useInfiniteQuery(requestsQuery(search))
-  const go = (next: Search) =>
+  const go = (next: RequestSearch) =>
     void navigate({ to: '/requests', search: next, replace: true, resetScroll: false })
   const isFiltered = Object.values(search).some((value) => value !== undefined)
   return (
     <>
       <PageHead title="Request log">
-        Every call by key, and what members wrote here. It is kept for 30 days; bodies and keys
-        never are.
+        Every call by key and every write by members. Entries are kept for 30 days, without bodies
+        and keys.
       </PageHead>
       <RequestFilters search={search} onChange={(change) => go({ ...search, ...change })} />
       <List
@@ -49,7 +49,7 @@ function NoneYet() {
   const call = `curl -s ${location.origin}/v1/yields -H "Authorization: Bearer $KEY"`
   return (
     <Empty title="No requests yet" call={call}>
-      The first call with an API key of this account appears here a moment after it was answered.
+      The first call with an API key of this account appears here shortly after its response.
     </Empty>
   )
 }

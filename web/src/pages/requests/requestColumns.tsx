@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import type { RequestEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { durationText } from '../../text/time.js'
-import { State, type StateName } from '../../ui/State.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { State, type StateName } from '../../ui/feedback/State.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 
-/** Nobody waited for the answer to a 499. */
+/** 499: the client disconnected before the response. */
 function stateOf(status: number): StateName {
   if (status === 499) return 'stopped'
   return status >= 400 ? 'failed' : 'done'
@@ -15,7 +15,7 @@ export const StatusState = ({ status }: { status: number }) => (
   <State state={stateOf(status)}>{String(status)}</State>
 )
 
-/** A request as a row; it opens its facts and leaves the filters as they are. */
+/** Table columns of requests. A row opens the facts and keeps the filters. */
 export const requestColumns: Column<RequestEntry>[] = [
   {
     name: 'Status',

@@ -3,20 +3,20 @@ import { actsQuery } from '../../api/queries.js'
 import type { ActEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
-import { List } from '../../ui/List.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { timeColumn, type Column } from '../../ui/Table.js'
+import { timeColumn, type Column } from '../../ui/tables/Table.js'
 
-/** What was done, in a reader's words; `key shorten` tells until when in its detail. */
+/** Labels of the actions. The detail of `key shorten` is the expiry. */
 const words: Record<string, string> = {
-  'key create': 'Made the key',
+  'key create': 'Created the key',
   'key revoke': 'Revoked the key',
-  'key shorten': 'Rolled a key, which ends',
+  'key shorten': 'Rolled a key, valid until',
   'member invite': 'Invited',
   'member uninvite': 'Withdrew the invitation of',
   'member join': 'Joined as',
-  'member role': 'Made a member',
-  'member remove': 'Removed a member, who was',
+  'member role': 'Changed a role to',
+  'member remove': 'Removed a member with the role',
 }
 
 function detailOf({ action, detail, subject }: ActEntry): string {
@@ -26,7 +26,7 @@ function detailOf({ action, detail, subject }: ActEntry): string {
 
 const columns: Column<ActEntry>[] = [
   {
-    name: 'What',
+    name: 'Action',
     cell: (act) => (
       <span title={`${act.action} ${act.subject}`}>
         {words[act.action] ?? act.action} <span className="font-medium">{detailOf(act)}</span>
@@ -34,7 +34,7 @@ const columns: Column<ActEntry>[] = [
     ),
   },
   {
-    name: 'Of',
+    name: 'Subject',
     width: 'w-40',
     from: 'md',
     cell: ({ subject }) => (
@@ -55,17 +55,17 @@ const columns: Column<ActEntry>[] = [
   timeColumn('When', ({ at }) => at, { from: 'sm' }),
 ]
 
-/** What members have done to keys and to each other, for owners. It is kept for ever. */
+/** The audit log of the account, for owners. It is kept for ever. */
 export function Acts() {
   const query = useInfiniteQuery(actsQuery)
   return (
-    <Section title="What members did">
+    <Section title="Audit log">
       <List
-        label="What members did"
+        label="Audit log"
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={<p className="border-y border-line py-4 text-sm text-ink-3">Nothing yet.</p>}
+        empty={<p className="border-y border-line py-4 text-sm text-ink-3">No entries yet.</p>}
       />
     </Section>
   )

@@ -2,14 +2,14 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
 import type { InviteAnswer } from '../../api/types.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { Code } from '../../ui/Empty.js'
-import { SelectField, TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
-import { Shown } from '../../ui/Shown.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { Code } from '../../ui/feedback/Empty.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
+import { Shown } from '../../ui/dialogs/Shown.js'
 import { roleChoices } from './roles.js'
 
-/** A link for somebody new. It is shown once; whoever has it can join. */
+/** Creates an invitation link. It is shown once, and its holder can join the account. */
 export function Invite({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState('developer')
@@ -19,14 +19,14 @@ export function Invite({ onClose }: { onClose: () => void }) {
   if (invite.data) {
     return (
       <Shown title="Invitation" done="Done" onClose={onClose}>
-        <p>Send this link to {invite.data.email}. It works once, and is not shown again.</p>
+        <p>Send this link to {invite.data.email}. It works once and is not shown again.</p>
         <Code text={invite.data.url} label="link" />
       </Shown>
     )
   }
   return (
     <Dialog title="Invite a member" onClose={onClose}>
-      <Form sending={invite} action="Make a link">
+      <Form sending={invite} action="Create link">
         <TextField
           label="E-mail"
           type="email"

@@ -3,17 +3,17 @@ import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { MemberEntry } from '../../api/types.js'
-import { Confirm } from '../../ui/Confirm.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { SelectField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { SelectField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 import { roleChoices } from './roles.js'
 
 type Props = { member: MemberEntry; onClose: () => void }
 
 const refresh = () => void queryClient.invalidateQueries({ queryKey: ['members'] })
 
-/** Another role for a member. It counts from his next request on. */
+/** Changes the role of a member, from the next request on. */
 export function ChangeRole({ member, onClose }: Props) {
   const [role, setRole] = useState<string>(member.role)
   const change = useMutation({
@@ -28,7 +28,7 @@ export function ChangeRole({ member, onClose }: Props) {
       <Form sending={change} action="Change role">
         <SelectField
           label="Role"
-          hint="It counts from the next request on. An account keeps one owner at least."
+          hint="Applies from the next request on. An account needs at least one owner."
           choices={roleChoices}
           value={role}
           onChange={(event) => setRole(event.target.value)}
@@ -38,7 +38,7 @@ export function ChangeRole({ member, onClose }: Props) {
   )
 }
 
-/** The end of a membership. */
+/** Removes a member from the account. */
 export function Remove({ member, onClose }: Props) {
   const remove = useMutation({
     mutationFn: () => post(`/members/${member.id}/remove`),
@@ -55,7 +55,7 @@ export function Remove({ member, onClose }: Props) {
       keep="Keep"
       onClose={onClose}
     >
-      {member.email} is signed out at once and sees nothing of this account any more.
+      {member.email} is signed out at once and loses access to this account.
     </Confirm>
   )
 }

@@ -3,22 +3,22 @@ import { UserCog, UserMinus } from 'lucide-react'
 import { useState } from 'react'
 import { membersQuery } from '../../api/queries.js'
 import type { MemberEntry, Role } from '../../api/types.js'
-import { Actions } from '../../ui/Actions.js'
-import { Button } from '../../ui/Button.js'
-import { List } from '../../ui/List.js'
+import { Actions } from '../../ui/forms/Actions.js'
+import { Button } from '../../ui/forms/Button.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { timeColumn, type Column } from '../../ui/Table.js'
+import { timeColumn, type Column } from '../../ui/tables/Table.js'
 import { Invite } from './Invite.js'
 import { ChangeRole, Remove } from './MemberDialogs.js'
 
 type Props = { role: Role; userId: string }
-type Asking = { what: 'role' | 'remove'; member: MemberEntry }
+type MemberDialog = { what: 'role' | 'remove'; member: MemberEntry }
 
-/** Who belongs to the account. Owners invite, give roles, and let go. */
+/** The members of the account. Owners invite members, change roles and remove members. */
 export function Members({ role, userId }: Props) {
   const query = useInfiniteQuery(membersQuery)
   const [isInviting, setInviting] = useState(false)
-  const [asking, setAsking] = useState<Asking>()
+  const [asking, setAsking] = useState<MemberDialog>()
   const close = () => setAsking(undefined)
   const isOwner = role === 'owner'
   const action = isOwner && <Button onClick={() => setInviting(true)}>Invite</Button>
@@ -51,8 +51,8 @@ const columns: Column<MemberEntry>[] = [
   timeColumn('Since', ({ createdAt }) => createdAt, { from: 'sm' }),
 ]
 
-/** Of others: nobody shuts himself out by a slip. */
-function actionsFor(userId: string, onAsk: (asking: Asking) => void): Column<MemberEntry> {
+/** Actions on other members. Owners cannot change or remove themselves by mistake. */
+function actionsFor(userId: string, onAsk: (asking: MemberDialog) => void): Column<MemberEntry> {
   return {
     name: '',
     width: 'w-12',

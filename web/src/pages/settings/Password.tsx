@@ -2,11 +2,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 import { Section } from '../../ui/PageHead.js'
 
-/** A new password ends all other sign-ins. */
+/** Changes the password and ends all other sessions. */
 export function Password({ email }: { email: string }) {
   const [current, setCurrent] = useState('')
   const [next, setNext] = useState('')
@@ -22,7 +22,7 @@ export function Password({ email }: { email: string }) {
     <Section title="Password">
       <div className="max-w-sm border-t border-line pt-4">
         <Form sending={change} action="Change password" place="among">
-          {/* Password managers ask whose password it is. */}
+          {/* Password managers need the user name. */}
           <input type="email" autoComplete="username" value={email} readOnly hidden />
           <TextField
             label="Current password"
@@ -38,13 +38,13 @@ export function Password({ email }: { email: string }) {
             autoComplete="new-password"
             required
             minLength={12}
-            hint="At least 12 characters. Other places where you are signed in are signed out."
+            hint="At least 12 characters. All other sessions are signed out."
             value={next}
             onChange={(event) => setNext(event.target.value)}
           />
           {change.isSuccess && (
             <p role="status" className="text-sm text-done">
-              Changed.
+              Password changed.
             </p>
           )}
         </Form>

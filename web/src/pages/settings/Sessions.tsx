@@ -4,12 +4,12 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { sessionsQuery } from '../../api/queries.js'
 import type { SessionEntry } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { List } from '../../ui/List.js'
+import { Button } from '../../ui/forms/Button.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { timeColumn, type Column } from '../../ui/Table.js'
+import { timeColumn, type Column } from '../../ui/tables/Table.js'
 
-/** Where one is signed in, and an end to it. */
+/** The sessions of the user, each with a button to end it. */
 export function Sessions() {
   const query = useInfiniteQuery(sessionsQuery)
   const navigate = useNavigate()
@@ -20,7 +20,7 @@ export function Sessions() {
   }
   return (
     <Section
-      title="Signed in"
+      title="Sessions"
       action={<Button onClick={() => void endAll()}>Sign out everywhere</Button>}
     >
       <List label="Sessions" query={query} columns={columns} keyOf={({ id }) => id} empty={null} />
@@ -47,9 +47,9 @@ const columns: Column<SessionEntry>[] = [
 
 const browsers = ['Edg', 'Firefox', 'Chrome', 'Safari', 'curl'] as const
 
-/** A name that a reader knows, out of what the browser says of itself. */
+/** The name of the browser from its user agent. */
 const browserOf = (agent: string) =>
-  browsers.find((name) => agent.includes(name))?.replace('Edg', 'Edge') ?? 'Another program'
+  browsers.find((name) => agent.includes(name))?.replace('Edg', 'Edge') ?? 'Other client'
 
 function End({ id }: { id: string }) {
   const end = useMutation({

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/queries.js'
-import { Facts } from '../../ui/Facts.js'
+import { Facts } from '../../ui/values/Facts.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Acts } from './Acts.js'
 import { Members } from './Members.js'
 import { Password } from './Password.js'
 import { Sessions } from './Sessions.js'
 
-/** The account, its members, and one's own sign-ins. */
+/** The account, its members and the sessions of the user. */
 export function Settings() {
   const { data: session } = useQuery(sessionQuery)
   if (!session) return null

@@ -1,8 +1,8 @@
 import type { Role } from '../../api/types.js'
 
-/** What each role may do, as one chooses it for a member. */
+/** The roles of a member and their permissions. */
 export const roleChoices: { value: Role; label: string }[] = [
-  { value: 'developer', label: 'Developer: reads, writes, makes keys' },
+  { value: 'developer', label: 'Developer: reads, writes, creates keys' },
   { value: 'viewer', label: 'Viewer: reads' },
-  { value: 'owner', label: 'Owner: all of it, and members' },
+  { value: 'owner', label: 'Owner: everything, and members' },
 ]

@@ -1,17 +1,17 @@
 import type { System } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import { Id } from '../../ui/Id.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Time } from '../../ui/values/Time.js'
 
-type Stop = System['stops'][number]
-type Act = System['acts'][number]
+type StopEntry = System['stops'][number]
+type OperatorAct = System['acts'][number]
 
-const stopColumns: Column<Stop>[] = [
-  { name: 'What', cell: (stop) => <Subject stop={stop} /> },
+const stopColumns: Column<StopEntry>[] = [
+  { name: 'Subject', cell: (stop) => <Subject stop={stop} /> },
   {
-    name: 'Why',
+    name: 'Reason',
     from: 'sm',
     cell: ({ why }) => <span title={why}>{why}</span>,
   },
@@ -19,12 +19,12 @@ const stopColumns: Column<Stop>[] = [
   { name: 'Since', width: 'w-28', align: 'right', cell: ({ since }) => <Time at={since} /> },
 ]
 
-/** What operators have paused or frozen, who and why. */
-export function Stops({ stops }: { stops: Stop[] }) {
+/** Active pauses and freezes, with operator and reason. */
+export function Stops({ stops }: { stops: StopEntry[] }) {
   return (
     <Section title="Paused and frozen">
       {stops.length === 0 ? (
-        <p className="border-y border-line py-3 text-sm text-ink-3">Nothing is stopped.</p>
+        <p className="border-y border-line py-3 text-sm text-ink-3">Nothing is paused or frozen.</p>
       ) : (
         <Table
           label="Paused and frozen"
@@ -37,10 +37,10 @@ export function Stops({ stops }: { stops: Stop[] }) {
   )
 }
 
-function Subject({ stop: { scope, subject } }: { stop: Stop }) {
+function Subject({ stop: { scope, subject } }: { stop: StopEntry }) {
   switch (scope) {
     case 'deployment':
-      return 'The whole deployment, paused'
+      return 'Whole deployment, paused'
     case 'chain':
       return `${chainText(subject)}, paused`
     case 'account':
@@ -49,24 +49,24 @@ function Subject({ stop: { scope, subject } }: { stop: Stop }) {
   }
 }
 
-const actColumns: Column<Act>[] = [
+const actColumns: Column<OperatorAct>[] = [
   { name: 'When', width: 'w-28', cell: ({ at }) => <Time at={at} /> },
-  { name: 'Who', width: 'w-40', from: 'sm', cell: ({ actor }) => actor },
-  { name: 'What', cell: ({ action, subject }) => `${action} ${subject}` },
-  { name: 'Why', from: 'md', cell: ({ why }) => <span title={why}>{why}</span> },
+  { name: 'Operator', width: 'w-40', from: 'sm', cell: ({ actor }) => actor },
+  { name: 'Action', cell: ({ action, subject }) => `${action} ${subject}` },
+  { name: 'Reason', from: 'md', cell: ({ why }) => <span title={why}>{why}</span> },
 ]
 
-/** The latest that operators have done. */
-export function Acts({ acts }: { acts: Act[] }) {
+/** The newest entries of the operators' audit log. */
+export function Acts({ acts }: { acts: OperatorAct[] }) {
   return (
-    <Section title="Latest acts">
+    <Section title="Audit log">
       {acts.length === 0 ? (
         <p className="border-y border-line py-3 text-sm text-ink-3">
-          What operators pause, freeze and resume stands here, with who and why.
+          Pauses, freezes and resumes by operators appear here, with operator and reason.
         </p>
       ) : (
         <Table
-          label="Latest acts"
+          label="Audit log"
           columns={actColumns}
           rows={acts}
           keyOf={({ at, action, subject }) => `${at} ${action} ${subject}`}

@@ -2,15 +2,15 @@ import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed, Time } from '../../ui/Time.js'
+import { State } from '../../ui/feedback/State.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed, Time } from '../../ui/values/Time.js'
 
-type ChainState = System['readiness']['chains'][number]
-type Row = System['chains'][number] & { state: ChainState | undefined }
+type ChainReadiness = System['readiness']['chains'][number]
+type ChainRow = System['chains'][number] & { state: ChainReadiness | undefined }
 
-/** What is signed for a chain and not yet in a block, beside what is booked of it. */
-const columns: Column<Row>[] = [
+/** Operations that are signed but not in a block yet, next to the indexed block. */
+const columns: Column<ChainRow>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
   { name: 'State', width: 'w-28', cell: ({ state }) => <Health state={state} /> },
   {
@@ -21,13 +21,13 @@ const columns: Column<Row>[] = [
     cell: ({ state }) => <Endpoints of={state?.endpoints ?? []} />,
   },
   {
-    name: 'Booked block',
+    name: 'Indexed block',
     width: 'w-28',
     align: 'right',
     cell: ({ bookedBlock }) => amountText(bookedBlock),
   },
   {
-    name: 'Booked',
+    name: 'Indexed',
     width: 'w-24',
     align: 'right',
     from: 'sm',
@@ -41,7 +41,7 @@ const columns: Column<Row>[] = [
     cell: ({ finalizedBlock }) => amountText(finalizedBlock),
   },
   {
-    name: 'To be signed',
+    name: 'Unsigned',
     width: 'w-36',
     align: 'right',
     from: 'sm',
@@ -66,9 +66,9 @@ const columns: Column<Row>[] = [
   },
 ]
 
-type Props = { chains: System['chains']; states: ChainState[] }
+type Props = { chains: System['chains']; states: ChainReadiness[] }
 
-/** How far each chain is followed, and what does not work on it. */
+/** Indexing progress and failed checks of each chain. */
 export function Chains({ chains, states }: Props) {
   const rows = chains.map((chain) => ({
     ...chain,
@@ -84,13 +84,13 @@ export function Chains({ chains, states }: Props) {
   )
 }
 
-function Health({ state }: { state: ChainState | undefined }) {
-  if (!state?.answered) return <State state="failed">Silent</State>
-  if (state.disabled.length > 0) return <State state="waiting">In part</State>
-  return <State state="done">Works</State>
+function Health({ state }: { state: ChainReadiness | undefined }) {
+  if (!state?.answered) return <State state="failed">No answer</State>
+  if (state.disabled.length > 0) return <State state="waiting">Degraded</State>
+  return <State state="done">Healthy</State>
 }
 
-function Endpoints({ of }: { of: ChainState['endpoints'] }) {
+function Endpoints({ of }: { of: ChainReadiness['endpoints'] }) {
   const good = of.filter(({ state }) => state === 'ok').length
   const all = of.map(({ position, state }) => `${position}: ${state}`).join('\n')
   return (
@@ -100,8 +100,8 @@ function Endpoints({ of }: { of: ChainState['endpoints'] }) {
   )
 }
 
-/** What is disabled with its reason, and each check that was not passed. */
-function Faults({ state: { chain, disabled, checks } }: { state: ChainState }) {
+/** Disabled capabilities with their reasons, and failed checks. */
+function Faults({ state: { chain, disabled, checks } }: { state: ChainReadiness }) {
   const failed = checks.filter(({ outcome }) => outcome !== 'ok')
   if (disabled.length + failed.length === 0) return null
   return (

@@ -1,32 +1,32 @@
 import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Id } from '../../ui/Id.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed } from '../../ui/Time.js'
+import { State } from '../../ui/feedback/State.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed } from '../../ui/values/Time.js'
 
-type Purse = System['readiness']['lanes'][number]
-type Lane = System['lanes'][number]
-type Row = Lane & { purse: Purse | undefined }
+type SenderBalance = System['readiness']['lanes'][number]
+type SenderEntry = System['lanes'][number]
+type SenderRow = SenderEntry & { gas: SenderBalance | undefined }
 
-const laneColumns: Column<Row>[] = [
+const laneColumns: Column<SenderRow>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
-  { name: 'Lane', from: 'sm', cell: ({ address }) => <Id id={address} label="address" /> },
+  { name: 'Sender', from: 'sm', cell: ({ address }) => <Id id={address} label="address" /> },
   { name: 'State', width: 'w-32', cell: (lane) => <LaneState lane={lane} /> },
   {
     name: 'Gas',
     align: 'right',
     from: 'sm',
-    cell: ({ purse }) => purse && <Amount amount={purse.balance} asset={purse.asset} />,
+    cell: ({ gas }) => gas && <Amount amount={gas.balance} asset={gas.asset} />,
   },
   {
-    name: 'Lasts, lends',
+    name: 'Lends left',
     width: 'w-28',
     align: 'right',
-    cell: ({ purse }) => purse && amountText(purse.lasts),
+    cell: ({ gas }) => gas && amountText(gas.lasts),
   },
   {
     name: 'Next nonce',
@@ -36,7 +36,7 @@ const laneColumns: Column<Row>[] = [
     cell: ({ nextNonce }) => nextNonce,
   },
   {
-    name: 'Open',
+    name: 'Pending',
     width: 'w-28',
     align: 'right',
     from: 'sm',
@@ -54,15 +54,15 @@ const laneColumns: Column<Row>[] = [
   },
 ]
 
-type Props = { lanes: Lane[]; purses: Purse[] }
+type Props = { lanes: SenderEntry[]; balances: SenderBalance[] }
 
-/** The addresses that send, what gas they have, and what of theirs is in no block yet. */
-export function Lanes({ lanes, purses }: Props) {
-  const rows = lanes.map((lane) => ({ ...lane, purse: purses.find(isOf(lane)) }))
+/** The senders with their gas and pending transactions. */
+export function Lanes({ lanes, balances }: Props) {
+  const rows = lanes.map((lane) => ({ ...lane, gas: balances.find(isOf(lane)) }))
   return (
-    <Section title="Lanes">
+    <Section title="Senders">
       <Table
-        label="Lanes"
+        label="Senders"
         columns={laneColumns}
         rows={rows}
         keyOf={({ chain, address }) => `${chain} ${address}`}
@@ -71,41 +71,41 @@ export function Lanes({ lanes, purses }: Props) {
   )
 }
 
-/** Addresses are the same however their letters are written. */
+/** Compares addresses without their checksum case. */
 const isOf =
-  ({ chain, address }: Lane) =>
-  (purse: Purse) =>
-    purse.chain === chain && purse.address.toLowerCase() === address.toLowerCase()
+  ({ chain, address }: SenderEntry) =>
+  (gas: SenderBalance) =>
+    gas.chain === chain && gas.address.toLowerCase() === address.toLowerCase()
 
-function LaneState({ lane: { drySince, open } }: { lane: Lane }) {
-  if (drySince) return <State state="failed">Without gas</State>
+function LaneState({ lane: { drySince, open } }: { lane: SenderEntry }) {
+  if (drySince) return <State state="failed">Out of gas</State>
   return open > 0 ? <State state="running">Sending</State> : <State state="done">Ready</State>
 }
 
-const purseColumns: Column<Purse>[] = [
+const balanceColumns: Column<SenderBalance>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
   { name: 'Address', from: 'sm', cell: ({ address }) => <Id id={address} label="address" /> },
   {
-    name: 'Holds',
+    name: 'Balance',
     align: 'right',
     cell: ({ balance, asset }) => <Amount amount={balance} asset={asset} />,
   },
   {
-    name: 'Lasts',
+    name: 'Left',
     width: 'w-40',
     align: 'right',
     cell: ({ lasts, asset }) => `${amountText(lasts)} ${asset === 'ETH' ? 'lends' : 'fundings'}`,
   },
 ]
 
-/** Where the money of the service itself lies. */
-export function Treasury({ purses }: { purses: Purse[] }) {
+/** The service's own money. */
+export function Treasury({ balances }: { balances: SenderBalance[] }) {
   return (
     <Section title="Treasury">
       <Table
         label="Treasury"
-        columns={purseColumns}
-        rows={purses}
+        columns={balanceColumns}
+        rows={balances}
         keyOf={({ chain, asset }) => `${chain} ${asset}`}
       />
     </Section>

@@ -3,16 +3,16 @@ import { Link } from '@tanstack/react-router'
 import { sessionQuery } from '../../api/queries.js'
 import type { System } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Id } from '../../ui/Id.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed } from '../../ui/Time.js'
-import { WorkflowLink } from '../../ui/WorkflowLink.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed } from '../../ui/values/Time.js'
+import { WorkflowLink } from '../../ui/values/WorkflowLink.js'
 
-type Row = System['late'][number]
+type LateIntent = System['late'][number]
 
-/** @param account - Whoever looks: intents of other accounts have no page for him. */
-const columnsFor = (account: string | undefined): Column<Row>[] => [
+/** @param account - The account of the operator. Intents of other accounts have no link. */
+const columnsFor = (account: string | undefined): Column<LateIntent>[] => [
   {
     name: 'Intent',
     cell: ({ intentId, accountId }) =>
@@ -34,7 +34,7 @@ const columnsFor = (account: string | undefined): Column<Row>[] => [
     from: 'md',
     cell: ({ accountId }) => <Id id={accountId} label="account id" />,
   },
-  { name: 'Why', cell: ({ code }) => <code className="text-waiting">{code}</code> },
+  { name: 'Reason', cell: ({ code }) => <code className="text-waiting">{code}</code> },
   {
     name: 'Late for',
     width: 'w-28',
@@ -50,13 +50,13 @@ const columnsFor = (account: string | undefined): Column<Row>[] => [
   },
 ]
 
-/** The intents that have been late for the longest time. */
-export function Late({ late }: { late: Row[] }) {
+/** The intents that are late for the longest time. */
+export function Late({ late }: { late: LateIntent[] }) {
   const { data: session } = useQuery(sessionQuery)
   return (
     <Section title="Late intents">
       {late.length === 0 ? (
-        <p className="border-y border-line py-3 text-sm text-ink-3">None is late.</p>
+        <p className="border-y border-line py-3 text-sm text-ink-3">No intent is late.</p>
       ) : (
         <Table
           label="Late intents"

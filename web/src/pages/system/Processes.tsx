@@ -1,9 +1,9 @@
 import type { System } from '../../api/types.js'
-import { Facts } from '../../ui/Facts.js'
+import { Facts } from '../../ui/values/Facts.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
+import { State } from '../../ui/feedback/State.js'
 
-/** Who is at work: a role without a session at the database is away. */
+/** The running processes. A role without a database session is not running. */
 export function Processes({ system: { roles, temporal } }: { system: System }) {
   return (
     <Section title="Processes">
@@ -12,7 +12,7 @@ export function Processes({ system: { roles, temporal } }: { system: System }) {
           of={roles.map(({ role, sessions, isThere }) => [
             role,
             <Presence key={role} isThere={isThere}>
-              {isThere ? `${sessions} ${sessions === 1 ? 'session' : 'sessions'}` : 'Away'}
+              {isThere ? `${sessions} ${sessions === 1 ? 'session' : 'sessions'}` : 'Not running'}
             </Presence>,
           ])}
         />
@@ -21,7 +21,7 @@ export function Processes({ system: { roles, temporal } }: { system: System }) {
             [
               'Temporal',
               <Presence key="temporal" isThere={temporal}>
-                {temporal ? 'Answers' : 'Silent'}
+                {temporal ? 'Available' : 'No answer'}
               </Presence>,
             ],
           ]}

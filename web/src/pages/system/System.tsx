@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { systemQuery } from '../../api/queries.js'
-import type { System as Answer } from '../../api/types.js'
-import { Failure } from '../../ui/Failure.js'
+import type { System as SystemState } from '../../api/types.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { State } from '../../ui/State.js'
-import { Time } from '../../ui/Time.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { State } from '../../ui/feedback/State.js'
+import { Time } from '../../ui/values/Time.js'
 import { troublesOf } from './troubles.js'
 import { Acts, Stops } from './Acts.js'
 import { Chains } from './Chains.js'
@@ -13,13 +13,13 @@ import { Lanes, Treasury } from './Lanes.js'
 import { Late } from './Late.js'
 import { Processes } from './Processes.js'
 
-/** Is the deployment healthy, who waits, and why? For operators. */
+/** The health of the deployment, for operators. */
 export function System() {
   const { data, error, refetch } = useQuery(systemQuery)
   const retry = () => void refetch()
   return (
     <>
-      <PageHead title="System">The whole deployment, over all accounts.</PageHead>
+      <PageHead title="System">The whole deployment, across all accounts.</PageHead>
       {error && (
         <div className="mb-6">
           <Failure error={error} retry={retry} />
@@ -30,7 +30,7 @@ export function System() {
   )
 }
 
-function Whole({ system }: { system: Answer }) {
+function Whole({ system }: { system: SystemState }) {
   const { readiness, lanes, stops, acts, late } = system
   return (
     <>
@@ -39,20 +39,20 @@ function Whole({ system }: { system: Answer }) {
       <Stops stops={stops} />
       <Processes system={system} />
       <Chains chains={system.chains} states={readiness.chains} />
-      <Lanes lanes={lanes} purses={readiness.lanes} />
-      <Treasury purses={readiness.treasury} />
+      <Lanes lanes={lanes} balances={readiness.lanes} />
+      <Treasury balances={readiness.treasury} />
       <Acts acts={acts} />
     </>
   )
 }
 
-/** All that matters first: whether anything needs somebody, and what. */
-function Verdict({ system }: { system: Answer }) {
+/** The problems that need an operator. */
+function Verdict({ system }: { system: SystemState }) {
   const troubles = troublesOf(system)
   return (
     <div className="mb-8 border-y border-line py-4">
       {troubles.length === 0 ? (
-        <State state="done">All works</State>
+        <State state="done">All systems work</State>
       ) : (
         <State state="waiting">Needs attention</State>
       )}
@@ -62,7 +62,7 @@ function Verdict({ system }: { system: Answer }) {
         ))}
       </ul>
       <p className="mt-1 text-xs text-ink-3">
-        Chains were looked at <Time at={system.readiness.checkedAt} />. The page renews itself.
+        Chains checked <Time at={system.readiness.checkedAt} />. This page refreshes automatically.
       </p>
     </div>
   )

@@ -1,32 +1,34 @@
 import type { System } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
 
-/** What an operator should look at, one sentence each; none when all is well. */
+/** The problems for an operator, one sentence each. Empty in a healthy deployment. */
 export function troublesOf(system: System): string[] {
   const { roles, temporal, lanes, stops, late, readiness } = system
   return [
-    ...(temporal ? [] : ['Temporal does not answer: nothing new begins.']),
-    ...roles.filter(({ isThere }) => !isThere).map(({ role }) => `No ${role} is there.`),
+    ...(temporal ? [] : ['Temporal does not answer: new intents wait.']),
+    ...roles.filter(({ isThere }) => !isThere).map(({ role }) => `No ${role} process is running.`),
     ...readiness.chains.flatMap(chainTroubles),
     ...lanes
       .filter(({ drySince }) => drySince !== null)
-      .map(({ chain }) => `A lane of ${chainText(chain)} has no gas.`),
-    ...counted(stops.length, 'thing is stopped.', 'things are stopped.'),
+      .map(({ chain }) => `A sender on ${chainText(chain)} is out of gas.`),
+    ...counted(stops.length, 'pause or freeze is active.', 'pauses and freezes are active.'),
     ...counted(late.length, 'intent is late.', 'intents are late.'),
   ]
 }
 
-type ChainState = System['readiness']['chains'][number]
+type CheckedChain = System['readiness']['chains'][number]
 
-function chainTroubles({ chain, answered, endpoints, disabled }: ChainState): string[] {
+function chainTroubles({ chain, answered, endpoints, disabled }: CheckedChain): string[] {
   const name = chainText(chain)
   const bad = endpoints.filter(({ state }) => state !== 'ok')
   return [
-    ...(answered ? [] : [`${name} said too little to be judged.`]),
+    ...(answered ? [] : [`${name} did not answer enough checks.`]),
     ...bad.map(({ position, state }) => `Endpoint ${position} of ${name}: ${state}.`),
-    ...disabled.map(({ what, reason }) => `On ${name} ${what} is disabled: ${reason}.`),
+    ...disabled.map(({ what, reason }) => `${capitalize(what)} is disabled on ${name}: ${reason}.`),
   ]
 }
 
 const counted = (count: number, one: string, many: string) =>
   count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
+
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

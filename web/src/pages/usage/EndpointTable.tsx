@@ -1,5 +1,5 @@
 import { dayText } from '../../text/time.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 import type { EndpointUse } from './days.js'
 
 const columns: Column<EndpointUse>[] = [
@@ -36,9 +36,9 @@ const columns: Column<EndpointUse>[] = [
 
 type Props = { rows: readonly EndpointUse[]; day: string | undefined }
 
-/** What was asked of each endpoint, on one day or on all of them. */
+/** Requests and credits by endpoint, for one day or for the whole period. */
 export function EndpointTable({ rows, day }: Props) {
-  const when = day ? `on ${dayText(day)} (UTC)` : 'on these days'
+  const when = day ? `on ${dayText(day)} (UTC)` : 'in this period'
   return (
     <div className="mt-6">
       <h3 className="mb-1 text-sm">By endpoint, {when}</h3>
@@ -50,7 +50,7 @@ export function EndpointTable({ rows, day }: Props) {
           keyOf={({ endpoint }) => endpoint}
         />
       ) : (
-        <p className="border-y border-line py-4 text-sm text-ink-3">No request {when}.</p>
+        <p className="border-y border-line py-4 text-sm text-ink-3">No requests {when}.</p>
       )}
     </div>
   )

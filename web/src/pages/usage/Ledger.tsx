@@ -3,28 +3,28 @@ import { Link } from '@tanstack/react-router'
 import { ledgerQuery } from '../../api/queries.js'
 import type { LedgerEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Empty } from '../../ui/Empty.js'
-import { FileLink } from '../../ui/FileLink.js'
-import { List } from '../../ui/List.js'
+import { Empty } from '../../ui/feedback/Empty.js'
+import { FileLink } from '../../ui/values/FileLink.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 
 const words: Record<LedgerEntry['type'], string> = {
   charge: 'Charged',
-  refund: 'Given back',
-  grant: 'Month granted',
-  lapse: 'Month lapsed',
-  purchase: 'Bought',
+  refund: 'Refunded',
+  grant: 'Monthly grant',
+  lapse: 'Monthly expiry',
+  purchase: 'Purchased',
   other: 'Other',
 }
 
-/** `202611` as `2026-11`; of a charge the endpoint. */
+/** The month as `2026-11` from `202611`; for a charge its endpoint. */
 const detailText = ({ type, detail }: LedgerEntry) =>
   type === 'grant' || type === 'lapse' ? detail?.replace(/^(\d{4})/, '$1-') : detail
 
 const columns: Column<LedgerEntry>[] = [
   {
-    name: 'What',
+    name: 'Type',
     width: 'w-36 max-sm:w-28',
     cell: ({ type, requestId }) =>
       requestId.startsWith('req_') ? (
@@ -67,7 +67,7 @@ const columns: Column<LedgerEntry>[] = [
   timeColumn('When', ({ at }) => at, { from: 'sm' }),
 ]
 
-/** Every credit that came or went, the newest first, and all of it as a file. */
+/** All changes of the credits, newest first, and as a CSV file. */
 export function Ledger() {
   const query = useInfiniteQuery(ledgerQuery)
   return (
@@ -86,8 +86,8 @@ export function Ledger() {
         columns={columns}
         keyOf={({ id }) => id}
         empty={
-          <Empty title="Nothing yet">
-            Each credit that is granted, charged, given back or bought appears here.
+          <Empty title="No entries yet">
+            Granted, charged, refunded and purchased credits appear here.
           </Empty>
         }
       />

@@ -2,24 +2,24 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { overviewQuery, usageDaysQuery } from '../../api/queries.js'
 import { dayText, daysUntil } from '../../text/time.js'
-import { DayChart } from '../../ui/DayChart.js'
-import { Failure } from '../../ui/Failure.js'
-import { Figures } from '../../ui/Figures.js'
+import { DayChart } from '../../ui/charts/DayChart.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Figures } from '../../ui/values/Figures.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { useNow } from '../../ui/Time.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { useNow } from '../../ui/values/Time.js'
 import { sumByDay, sumByEndpoint } from './days.js'
 import { EndpointTable } from './EndpointTable.js'
 import { Ledger } from './Ledger.js'
 
 const DAYS = 30
 
-/** What is left, what was asked day by day, and every credit that came or went. */
+/** Credits left, daily requests and the ledger. */
 export function Usage() {
   return (
     <>
       <PageHead title="Usage & credits">
-        Reading from this dashboard costs nothing; writing costs what it costs by key.
+        Reads from this dashboard are free. Writes cost the same as the API call.
       </PageHead>
       <Left />
       <ByDay />
@@ -49,7 +49,7 @@ function Left() {
             : 'left of this month',
           value: month?.left.toLocaleString(),
         },
-        { name: 'bought credits left, which do not lapse', value: bought?.toLocaleString() },
+        { name: 'purchased credits left, which do not expire', value: bought?.toLocaleString() },
         {
           name: credits ? `used so far, on plan ${credits.plan}` : 'used so far',
           value: credits?.totalUsed.toLocaleString(),

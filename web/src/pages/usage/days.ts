@@ -1,9 +1,9 @@
 import type { UsageDay } from '../../api/types.js'
-import type { Day } from '../../ui/DayChart.js'
+import type { Day } from '../../ui/charts/DayChart.js'
 
 export type EndpointUse = Omit<UsageDay, 'day'>
 
-/** Sums for each of some days: on one that the API does not name nothing happened. */
+/** DaySums per day. Days without rows have zero requests. */
 export function sumByDay(rows: readonly Day[], days: readonly string[]): Day[] {
   const sums = new Map(days.map((day) => [day, { day, requests: 0, errors: 0, credits: 0 }]))
   for (const row of rows) {
@@ -13,7 +13,7 @@ export function sumByDay(rows: readonly Day[], days: readonly string[]): Day[] {
   return [...sums.values()]
 }
 
-/** Sums for each endpoint, the most used first. */
+/** DaySums per endpoint, most requests first. */
 export function sumByEndpoint(rows: readonly UsageDay[]): EndpointUse[] {
   const sums = new Map<string, EndpointUse>()
   for (const { endpoint, requests, errors, credits } of rows) {
@@ -24,9 +24,9 @@ export function sumByEndpoint(rows: readonly UsageDay[]): EndpointUse[] {
   return [...sums.values()].sort((one, other) => other.requests - one.requests)
 }
 
-type Sums = Omit<Day, 'day'>
+type DaySums = Omit<Day, 'day'>
 
-function add(sum: Sums, { requests, errors, credits }: Sums): void {
+function add(sum: DaySums, { requests, errors, credits }: DaySums): void {
   sum.requests += requests
   sum.errors += errors
   sum.credits += credits

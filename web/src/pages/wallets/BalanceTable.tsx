@@ -1,12 +1,12 @@
 import type { Balances } from '../../api/types.js'
 import { usdText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
-type Row = { chain: string; asset: string; amount: string; usd: number }
+type BalanceRow = { chain: string; asset: string; amount: string; usd: number }
 
-const columns: Column<Row>[] = [
+const columns: Column<BalanceRow>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
   {
     name: 'Balance',
@@ -16,7 +16,7 @@ const columns: Column<Row>[] = [
   { name: 'Value', align: 'right', width: 'w-32', from: 'sm', cell: ({ usd }) => usdText(usd) },
 ]
 
-/** What lies in a wallet, token by token; chains that did not answer are named. */
+/** The token balances of a wallet. Names the chains that did not answer. */
 export function BalanceTable({ balances }: { balances: Balances }) {
   const { chains, unavailable } = balances
   const rows = chains.flatMap(({ chain, tokens }) =>
@@ -35,12 +35,12 @@ export function BalanceTable({ balances }: { balances: Balances }) {
         />
       ) : (
         <p className="border-y border-line py-4 text-sm text-ink-3">
-          Nothing on {chains.map(({ chain }) => chainText(chain)).join(', ')}.
+          No balance on {chains.map(({ chain }) => chainText(chain)).join(', ')}.
         </p>
       )}
       {unavailable && (
         <p role="status" className="mt-2 text-sm text-waiting">
-          No answer now from {unavailable.map(chainText).join(', ')}: what lies there is not shown.
+          No answer from {unavailable.map(chainText).join(', ')}: these balances are not shown.
         </p>
       )}
     </>

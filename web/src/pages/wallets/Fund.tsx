@@ -4,20 +4,20 @@ import { queryClient } from '../../api/client.js'
 import { balancesQuery, sessionQuery } from '../../api/queries.js'
 import type { Funding } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import { Button } from '../../ui/Button.js'
-import { Notice } from '../../ui/Notice.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Notice } from '../../ui/feedback/Notice.js'
 
-/** A funding arrives with one of the next blocks: until then the balance is looked at. */
-const LOOKS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
+/** A funding arrives within a few blocks. The balance is reloaded after these delays. */
+const RELOADS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
 
-/** Sends test money to a wallet, where money is not real. */
+/** Sends test money to a wallet, only on test networks. */
 export function Fund({ walletId }: { walletId: string }) {
   const { data: session } = useQuery(sessionQuery)
   const fund = useMutation({
     mutationFn: () => post<Funding>('/demo/fund', { walletId }),
     onSuccess: () => {
       const { queryKey } = balancesQuery(walletId)
-      for (const delay of LOOKS_MS) {
+      for (const delay of RELOADS_MS) {
         setTimeout(() => void queryClient.invalidateQueries({ queryKey }), delay)
       }
     },

@@ -5,12 +5,12 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { sessionQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 
-/** The button that makes a wallet, for those who may. */
+/** The button to create a wallet, for members who may write. */
 export function NewWallet() {
   const { data: session } = useQuery(sessionQuery)
   const [isOpen, setOpen] = useState(false)
@@ -20,12 +20,12 @@ export function NewWallet() {
       <Button look="primary" onClick={() => setOpen(true)}>
         New wallet
       </Button>
-      {isOpen && <Naming onClose={() => setOpen(false)} />}
+      {isOpen && <NewWalletDialog onClose={() => setOpen(false)} />}
     </>
   )
 }
 
-function Naming({ onClose }: { onClose: () => void }) {
+function NewWalletDialog({ onClose }: { onClose: () => void }) {
   const [userId, setUserId] = useState('')
   const navigate = useNavigate()
   const create = useMutation({
@@ -44,7 +44,7 @@ function Naming({ onClose }: { onClose: () => void }) {
           autoFocus
           autoComplete="off"
           maxLength={128}
-          hint="As you name him yourself. Who has a wallet already keeps it."
+          hint="Your own identifier of the user. An existing wallet is kept."
           value={userId}
           onChange={(event) => setUserId(event.target.value)}
         />

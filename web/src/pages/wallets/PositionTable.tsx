@@ -1,12 +1,12 @@
 import type { Positions } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
-type Row = Positions['positions'][number]
+type PositionRow = Positions['positions'][number]
 
-const columns: Column<Row>[] = [
+const columns: Column<PositionRow>[] = [
   {
     name: 'Market',
     cell: ({ protocol, chain }) => (
@@ -35,13 +35,13 @@ const columns: Column<Row>[] = [
     ),
   },
   {
-    name: 'Worth now',
+    name: 'Current value',
     align: 'right',
     cell: ({ currentValue, asset }) => <Amount amount={currentValue} asset={asset} />,
   },
 ]
 
-/** What a wallet has lent, and what that has brought. */
+/** The positions of a wallet and their earnings. */
 export function PositionTable({ positions: { positions, unavailable } }: { positions: Positions }) {
   return (
     <>
@@ -53,11 +53,11 @@ export function PositionTable({ positions: { positions, unavailable } }: { posit
           keyOf={({ chain, protocol, asset }) => `${chain} ${protocol} ${asset}`}
         />
       ) : (
-        <p className="border-y border-line py-4 text-sm text-ink-3">Nothing is lent.</p>
+        <p className="border-y border-line py-4 text-sm text-ink-3">No positions.</p>
       )}
       {unavailable && (
         <p role="status" className="mt-2 text-sm text-waiting">
-          No answer now from {unavailable.map(chainText).join(', ')}.
+          No answer from {unavailable.map(chainText).join(', ')}.
         </p>
       )}
     </>

@@ -3,19 +3,19 @@ import { Link, useParams } from '@tanstack/react-router'
 import { balancesQuery, intentsQuery, positionsQuery, walletQuery } from '../../api/queries.js'
 import { usdText } from '../../text/amount.js'
 import { shorten } from '../../text/shorten.js'
-import { buttonClass } from '../../ui/Button.js'
-import { Empty } from '../../ui/Empty.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
-import { List } from '../../ui/List.js'
+import { buttonClass } from '../../ui/forms/Button.js'
+import { Empty } from '../../ui/feedback/Empty.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
 import { BalanceTable } from './BalanceTable.js'
 import { Fund } from './Fund.js'
 import { PositionTable } from './PositionTable.js'
 
-/** One wallet: every cent by chain and market, and what was done with it. */
+/** One wallet: balances, positions and intents. */
 export function WalletPage() {
   const { walletId } = useParams({ from: '/inside/wallets/$walletId' })
   const { data: wallet } = useQuery(walletQuery(walletId))
@@ -43,10 +43,10 @@ export function WalletPage() {
           {balances.data && <Id id={balances.data.address} label="address" isWhole />}
         </div>
       </PageHead>
-      <Section title="In the wallet" action={<Total balances={balances.data} />}>
+      <Section title="Balances" action={<Total balances={balances.data} />}>
         {balances.data ? <BalanceTable balances={balances.data} /> : <Skeleton lines={3} />}
       </Section>
-      <Section title="Lent">
+      <Section title="Positions">
         {positions.data ? (
           <PositionTable positions={positions.data} />
         ) : positions.error ? (
@@ -61,9 +61,7 @@ export function WalletPage() {
           query={history}
           columns={intentColumns}
           keyOf={({ id }) => id}
-          empty={
-            <Empty title="None yet">What is done with the money of this wallet appears here.</Empty>
-          }
+          empty={<Empty title="No intents yet">The intents of this wallet appear here.</Empty>}
         />
       </Section>
     </>

@@ -3,11 +3,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { walletsQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
-import { Empty, NothingMatches } from '../../ui/Empty.js'
-import { Id } from '../../ui/Id.js'
-import { List } from '../../ui/List.js'
+import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
+import { Id } from '../../ui/values/Id.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { NewWallet } from './NewWallet.js'
 
 const columns: Column<Wallet>[] = [
@@ -44,7 +44,7 @@ const columns: Column<Wallet>[] = [
 const FIRST_CALL = `curl -s $API/wallets -H "$AUTH" -H "$JSON" \\
   -d '{"userId":"alice"}'`
 
-/** All wallets of the account, the newest first. */
+/** All wallets of the account, newest first. */
 export function Wallets() {
   const { userId } = useSearch({ from: '/inside/wallets' })
   const query = useInfiniteQuery(walletsQuery({ userId }))
@@ -98,8 +98,8 @@ function UserFilter({ userId = '' }: { userId: string | undefined }) {
 function NoneYet() {
   return (
     <Empty title="No wallets yet" call={FIRST_CALL}>
-      A wallet belongs to one user of yours, whom you name as you like. Its key is made and kept
-      here; it needs no ETH of its own.
+      A wallet belongs to one of your users, under an identifier of your choice. The service creates
+      and keeps its key. A wallet needs no ETH.
     </Empty>
   )
 }

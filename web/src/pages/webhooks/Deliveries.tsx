@@ -3,24 +3,24 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
 import { deliveriesQuery } from '../../api/queries.js'
 import type { Delivery } from '../../api/types.js'
-import { Chips } from '../../ui/Chips.js'
-import { List } from '../../ui/List.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { Chips } from '../../ui/forms/Chips.js'
+import { List } from '../../ui/tables/List.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { DeliveryFacts } from './DeliveryFacts.js'
 import { DeliveryState } from './words.js'
 
 const statuses = [
-  { value: 'pending', label: 'On their way' },
+  { value: 'pending', label: 'Pending' },
   { value: 'delivered', label: 'Delivered' },
   { value: 'failed', label: 'Failed' },
 ]
 
-/** The status of the last answer, and how many tries it took. */
+/** The status of the last response and the number of attempts. */
 function answerText({ attempts }: Delivery): string {
   const last = attempts.at(-1)
   if (!last) return '–'
-  const answer = last.status === undefined ? 'no answer' : String(last.status)
-  return attempts.length === 1 ? answer : `${answer}, ${attempts.length} tries`
+  const answer = last.status === undefined ? 'no response' : String(last.status)
+  return attempts.length === 1 ? answer : `${answer}, ${attempts.length} attempts`
 }
 
 const columnsFor = (webhookId: string): Column<Delivery>[] => [
@@ -44,11 +44,11 @@ const columnsFor = (webhookId: string): Column<Delivery>[] => [
       </Link>
     ),
   },
-  { name: 'Answer', width: 'w-36', from: 'sm', cell: answerText },
+  { name: 'Response', width: 'w-36', from: 'sm', cell: answerText },
   timeColumn('When', ({ createdAt }) => createdAt, { width: 'w-24' }),
 ]
 
-/** What was sent to an endpoint, the newest first. */
+/** The deliveries of an endpoint, newest first. */
 export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrite: boolean }) {
   const { open, status } = useSearch({ from: '/inside/webhooks/$webhookId' })
   const navigate = useNavigate()
@@ -78,7 +78,7 @@ export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrit
         keyOf={({ id }) => id}
         empty={
           <p className="border-y border-line py-4 text-sm text-ink-3">
-            {status ? 'None of this kind.' : 'Nothing was sent yet. A test event shows how it is.'}
+            {status ? 'No delivery matches.' : 'No deliveries yet. Send a test event.'}
           </p>
         }
       />

@@ -3,17 +3,17 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { Delivery } from '../../api/types.js'
 import { durationText, exactText } from '../../text/time.js'
-import { Button } from '../../ui/Button.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { Facts } from '../../ui/Facts.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
-import { Time } from '../../ui/Time.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
+import { Time } from '../../ui/values/Time.js'
 import { DeliveryState, errorText } from './words.js'
 
 type Props = { delivery: Delivery; mayWrite: boolean; onClose: () => void }
 
-/** One event on its way to an endpoint: each try, and what was answered. */
+/** One delivery with its attempts and responses. */
 export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
   const { id, webhookId, eventId, type, status, attempts, nextAttemptAt } = delivery
   const resend = useMutation({
@@ -27,15 +27,15 @@ export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
           ['State', <DeliveryState key="state" status={status} />],
           ['Event', <Id key="event" id={eventId} label="event id" />],
           ['Delivery', <Id key="id" id={id} label="delivery id" />],
-          ['Next try', nextAttemptAt && <Time at={nextAttemptAt} />],
+          ['Next attempt', nextAttemptAt && <Time at={nextAttemptAt} />],
         ]}
       />
-      <h3 className="mt-4 mb-2 text-sm">What it answered</h3>
-      <ol aria-label="Tries" className="max-h-72 space-y-3 overflow-y-auto text-sm">
+      <h3 className="mt-4 mb-2 text-sm">Attempts</h3>
+      <ol aria-label="Attempts" className="max-h-72 space-y-3 overflow-y-auto text-sm">
         {attempts.map((attempt) => (
-          <Try key={attempt.at} attempt={attempt} />
+          <AttemptEntry key={attempt.at} attempt={attempt} />
         ))}
-        {attempts.length === 0 && <li className="text-ink-3">Nothing yet.</li>}
+        {attempts.length === 0 && <li className="text-ink-3">No attempts yet.</li>}
       </ol>
       {resend.error && <Failure error={resend.error} />}
       {mayWrite && (
@@ -49,13 +49,13 @@ export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
   )
 }
 
-function Try({ attempt }: { attempt: Delivery['attempts'][number] }) {
+function AttemptEntry({ attempt }: { attempt: Delivery['attempts'][number] }) {
   const { at, ms, status, error, body } = attempt
   return (
     <li>
       <p className="flex justify-between gap-4">
         <span className={error ? 'text-failed' : 'text-done'}>
-          {status ?? 'No answer'}
+          {status ?? 'No response'}
           {error && <span className="ml-2 text-ink-2">{errorText(attempt)}</span>}
         </span>
         <span title={exactText(new Date(at))} className="shrink-0 text-ink-3">

@@ -1,16 +1,16 @@
-import { Code } from '../../ui/Empty.js'
-import { Shown } from '../../ui/Shown.js'
+import { Code } from '../../ui/feedback/Empty.js'
+import { Shown } from '../../ui/dialogs/Shown.js'
 import { VERIFYING } from './verifying.js'
 
 type Props = { title: string; secret: string; note?: string; onClose: () => void }
 
-/** A secret, this once, and what it is for. */
+/** Shows a secret once, with a code example to verify webhooks. */
 export function ShownSecret({ title, secret, note, onClose }: Props) {
   return (
     <Shown title={title} done="I have copied it" onClose={onClose}>
-      <p>Copy it now: it is stored sealed, and nobody can show it again. {note}</p>
+      <p>Copy the secret now. It is stored encrypted and cannot be shown again. {note}</p>
       <Code text={secret} label="secret" />
-      <p className="text-ink-2">With it you know that what comes is ours:</p>
+      <p className="text-ink-2">Verify each webhook with this secret:</p>
       <Code text={VERIFYING} label="code" />
     </Shown>
   )

@@ -7,23 +7,23 @@ import { queryClient } from '../../api/client.js'
 import { webhookQuery } from '../../api/queries.js'
 import type { Delivery, RotatedSecret, Webhook } from '../../api/types.js'
 import { exactText } from '../../text/time.js'
-import { Actions } from '../../ui/Actions.js'
-import { Button } from '../../ui/Button.js'
-import { Confirm } from '../../ui/Confirm.js'
-import { Notice } from '../../ui/Notice.js'
+import { Actions } from '../../ui/forms/Actions.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
+import { Notice } from '../../ui/feedback/Notice.js'
 import { ShownSecret } from './ShownSecret.js'
 import { WebhookForm } from './WebhookForm.js'
 
 const refresh = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] })
 
-type Asking = 'change' | 'rotate' | 'disable' | 'delete'
+type EndpointDialog = 'change' | 'rotate' | 'disable' | 'delete'
 
-/** What may be done with an endpoint, by those who may write. */
+/** The actions on an endpoint, for members who may write. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
-  const [asking, setAsking] = useState<Asking>()
+  const [asking, setAsking] = useState<EndpointDialog>()
   const close = () => setAsking(undefined)
   const isEnabled = webhook.status === 'enabled'
-  const entry = (what: Asking, label: string, Icon: typeof Ban) => ({
+  const entry = (what: EndpointDialog, label: string, Icon: typeof Ban) => ({
     ...{ label, icon: <Icon aria-hidden className="size-4" /> },
     onSelect: () => setAsking(what),
   })
@@ -62,7 +62,7 @@ function SendTest({ webhook: { id } }: { webhook: Webhook }) {
   )
 }
 
-/** What is set by a change, which answers with the endpoint as it is then. */
+/** Sets the status of an endpoint and caches the updated endpoint. */
 const useStatus = (id: string, status: Webhook['status'], onDone: () => void = () => undefined) =>
   useMutation({
     mutationFn: () => post<Webhook>(`/webhooks/${id}`, { status }),
@@ -91,8 +91,8 @@ function Disable({ webhook, onClose }: Props) {
   const disable = useStatus(webhook.id, 'disabled', onClose)
   return (
     <Confirm title="Disable endpoint" sending={disable} action="Disable" onClose={onClose}>
-      Nothing is sent to it until it is enabled again, and what happens meanwhile is not made up
-      for: it can be read on <code>/v1/events</code>.
+      No events are sent until the endpoint is enabled again. Missed events are not sent later; read
+      them from <code>/v1/events</code>.
     </Confirm>
   )
 }
@@ -109,8 +109,8 @@ function Delete({ webhook: { id, url }, onClose }: Props) {
   })
   return (
     <Confirm title="Delete endpoint" sending={remove} action="Delete endpoint" onClose={onClose}>
-      Nothing is sent to <span className="wrap-anywhere">{url}</span> any more, and its deliveries
-      are forgotten. That cannot be undone.
+      No more events are sent to <span className="wrap-anywhere">{url}</span>, and its deliveries
+      are deleted. This cannot be undone.
     </Confirm>
   )
 }
@@ -124,7 +124,7 @@ function Rotate({ webhook: { id }, onClose }: Props) {
   })
   if (rotate.data?.secret) {
     const until = exactText(new Date(rotate.data.previousUntil))
-    const note = `The one before signs beside it until ${until}.`
+    const note = `The previous secret signs too until ${until}.`
     return (
       <ShownSecret title="New secret" secret={rotate.data.secret} note={note} onClose={onClose} />
     )
@@ -133,12 +133,12 @@ function Rotate({ webhook: { id }, onClose }: Props) {
     <Confirm
       title="Rotate secret"
       sending={rotate}
-      action="Make a new secret"
+      action="Create new secret"
       isHarmless
       onClose={onClose}
     >
-      For {GRACE_HOURS} hours each event is signed by both secrets, so that you can bring the new
-      one to your receiver. A secret before these ends at once.
+      For {GRACE_HOURS} hours each event is signed with both secrets, so that you can deploy the new
+      one. An older secret expires at once.
     </Confirm>
   )
 }

@@ -4,12 +4,12 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { eventTypes } from '../../api/eventTypes.js'
 import type { CreatedWebhook, Webhook } from '../../api/types.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { SelectField, TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 
 type Props = {
-  /** The endpoint that is changed; absent: a new one. */
+  /** The endpoint to change. Absent for a new one. */
   webhook?: Webhook
   onClose: () => void
   onDone: (webhook: CreatedWebhook) => void
@@ -17,11 +17,11 @@ type Props = {
 
 const ALL = '*'
 const kinds = [
-  { value: 'all', label: 'All, and those that come later' },
-  { value: 'some', label: 'Only some' },
+  { value: 'all', label: 'All, including future types' },
+  { value: 'some', label: 'Selected types' },
 ]
 
-/** Where events are sent, and which. */
+/** The form of an endpoint: URL, note and event types. */
 export function WebhookForm({ webhook, onClose, onDone }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
@@ -64,7 +64,7 @@ export function WebhookForm({ webhook, onClose, onDone }: Props) {
           label="Events"
           choices={kinds}
           value={isAll ? 'all' : 'some'}
-          onChange={({ target }) => setEvents(target.value === 'all' ? [ALL] : usual)}
+          onChange={({ target }) => setEvents(target.value === 'all' ? [ALL] : defaultTypes)}
         />
         {!isAll && <Types chosen={events} onChange={setEvents} />}
       </Form>
@@ -72,8 +72,8 @@ export function WebhookForm({ webhook, onClose, onDone }: Props) {
   )
 }
 
-/** What most want to hear. */
-const usual: readonly string[] = ['intent.completed', 'intent.failed']
+/** Preselected event types. */
+const defaultTypes: readonly string[] = ['intent.completed', 'intent.failed']
 
 function Types({
   chosen,

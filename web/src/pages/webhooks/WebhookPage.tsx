@@ -2,17 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { sessionQuery, webhookQuery } from '../../api/queries.js'
 import type { Webhook } from '../../api/types.js'
-import { Facts } from '../../ui/Facts.js'
-import { Failure } from '../../ui/Failure.js'
-import { Id } from '../../ui/Id.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Failure } from '../../ui/feedback/Failure.js'
+import { Id } from '../../ui/values/Id.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
-import { Time } from '../../ui/Time.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
+import { Time } from '../../ui/values/Time.js'
 import { Deliveries } from './Deliveries.js'
 import { WebhookActions } from './WebhookActions.js'
 import { WebhookState, reasonOf } from './words.js'
 
-/** One endpoint: whether it hears, what it was sent, and what it has answered. */
+/** One endpoint: state, facts and deliveries. */
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/inside/webhooks/$webhookId' })
   const { data, error, refetch } = useQuery(webhookQuery(webhookId))
@@ -37,7 +37,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
           <Facts
             of={[
               ['State', <WebhookState key="state" {...webhook} />],
-              ['Because', reasonOf(webhook)],
+              ['Reason', reasonOf(webhook)],
               ['Since', disabledAt && <Time at={disabledAt} />],
               ['Events', events.includes('*') ? 'all' : events.join(', ')],
               ['Id', <Id key="id" id={id} label="endpoint id" />],

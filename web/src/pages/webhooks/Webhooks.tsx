@@ -3,11 +3,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { sessionQuery, webhooksQuery } from '../../api/queries.js'
 import type { CreatedWebhook, Webhook } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Empty } from '../../ui/Empty.js'
-import { List } from '../../ui/List.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Empty } from '../../ui/feedback/Empty.js'
+import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { ShownSecret } from './ShownSecret.js'
 import { VERIFYING } from './verifying.js'
 import { WebhookForm } from './WebhookForm.js'
@@ -50,7 +50,7 @@ const columns: Column<Webhook>[] = [
   timeColumn('Created', ({ createdAt }) => createdAt, { from: 'sm' }),
 ]
 
-/** Where the account is told of what happens, instead of asking. */
+/** The webhook endpoints of the account. */
 export function Webhooks() {
   const { data: session } = useQuery(sessionQuery)
   const query = useInfiniteQuery(webhooksQuery)
@@ -66,7 +66,8 @@ export function Webhooks() {
   return (
     <>
       <PageHead title="Webhooks" action={action}>
-        Steward calls you when something happens: signed, at least once, for three days if need be.
+        Steward sends each event to your endpoints, signed, at least once, with retries for three
+        days.
       </PageHead>
       <List
         label="Webhooks"
@@ -75,8 +76,8 @@ export function Webhooks() {
         keyOf={({ id }) => id}
         empty={
           <Empty title="No endpoints yet" call={VERIFYING}>
-            An endpoint is an address of yours that events are sent to. Each carries a signature,
-            which a few lines check, and any answer of 2xx accepts it.
+            An endpoint is your URL that receives events. Verify the signature of each event and
+            answer with 2xx to accept it.
           </Empty>
         }
       />

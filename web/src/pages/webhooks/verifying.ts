@@ -1,6 +1,6 @@
-/** How a receiver of events knows that they are ours. */
+/** Code example: verifies the signature of a webhook. */
 export const VERIFYING = `import { Steward } from '@steward/sdk'
 
-// body: the text as it came, before anything has parsed it
+// body: the raw request body, before any parsing
 const event = await Steward.webhooks.verify(body, headers, secret)
 if (event.type === 'intent.completed') await book(event.data)`

@@ -1,11 +1,11 @@
 import type { Delivery, Webhook } from '../../api/types.js'
-import { State, type StateName } from '../../ui/State.js'
+import { State, type StateName } from '../../ui/feedback/State.js'
 
-/** Why nothing is sent any more. */
+/** Why an endpoint is disabled. */
 const reasons: Record<NonNullable<Webhook['disabledReason']>, string> = {
-  by_account: 'Somebody of this account has disabled it.',
-  gone: 'It has answered 410 Gone.',
-  failing: 'It has accepted nothing for three days.',
+  by_account: 'A member of this account disabled the endpoint.',
+  gone: 'The endpoint answered 410 Gone.',
+  failing: 'The endpoint accepted no event for three days.',
 }
 
 export const reasonOf = ({ disabledReason }: Webhook) => disabledReason && reasons[disabledReason]
@@ -13,14 +13,14 @@ export const reasonOf = ({ disabledReason }: Webhook) => disabledReason && reaso
 export const eventsText = ({ events }: Webhook) =>
   events.includes('*') ? 'all' : events.length === 1 ? events[0] : `${events.length} types`
 
-/** Disabled by somebody is meant so; by the service it is a trouble. */
+/** Disabled by a member is neutral. Disabled by the service is a failure. */
 export function WebhookState({ status, disabledReason }: Webhook) {
   if (status === 'enabled') return <State state="done">Enabled</State>
   return <State state={disabledReason === 'by_account' ? 'stopped' : 'failed'}>Disabled</State>
 }
 
 const faces: Record<Delivery['status'], { state: StateName; word: string }> = {
-  pending: { state: 'waiting', word: 'On its way' },
+  pending: { state: 'waiting', word: 'Pending' },
   delivered: { state: 'done', word: 'Delivered' },
   failed: { state: 'failed', word: 'Failed' },
 }
@@ -30,17 +30,17 @@ export function DeliveryState({ status }: { status: Delivery['status'] }) {
   return <State state={state}>{word}</State>
 }
 
-type Attempt = Delivery['attempts'][number]
+type LoggedAttempt = Delivery['attempts'][number]
 
-/** Why a try has brought no answer that counts. */
-const errors: Record<NonNullable<Attempt['error']>, string> = {
-  timed_out: 'No answer in time.',
-  not_resolved: 'Its name could not be resolved.',
-  address_refused: 'Its name leads to an address that nothing is sent to.',
-  connection_failed: 'It could not be reached, or the connection broke.',
-  tls_failed: 'Its certificate is not valid.',
-  status_refused: 'Only an answer of 2xx accepts.',
-  endpoint_disabled: 'It was disabled or deleted.',
+/** Why an attempt failed. */
+const errors: Record<NonNullable<LoggedAttempt['error']>, string> = {
+  timed_out: 'The endpoint did not respond in time.',
+  not_resolved: 'The host name could not be resolved.',
+  address_refused: 'The host name resolves to a forbidden address.',
+  connection_failed: 'The connection failed.',
+  tls_failed: 'The TLS certificate is not valid.',
+  status_refused: 'The status is not 2xx.',
+  endpoint_disabled: 'The endpoint was disabled or deleted.',
 }
 
-export const errorText = ({ error }: Attempt) => error && errors[error]
+export const errorText = ({ error }: LoggedAttempt) => error && errors[error]

@@ -1,13 +1,13 @@
 import type { Yields } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Sparkline } from '../../ui/Sparkline.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Sparkline } from '../../ui/charts/Sparkline.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 import { marketKey, sparkPath, type Series } from './series.js'
 
-type Row = Yields['rates'][number] & { isBest: boolean; path: string | undefined }
+type RateRow = Yields['rates'][number] & { isBest: boolean; path: string | undefined }
 
-const columns: Column<Row>[] = [
+const columns: Column<RateRow>[] = [
   {
     name: 'Market',
     cell: ({ protocol, isBest }) => (
@@ -34,7 +34,7 @@ const columns: Column<Row>[] = [
   },
 ]
 
-/** Rates, the best one first; what cannot be used now is named below with its reason. */
+/** The rates, best first, and the disabled markets with their reasons. */
 export function RateTable({ yields, series }: { yields: Yields; series: Series | undefined }) {
   const { rates, best, disabled, unavailable } = yields
   const rows = rates
@@ -49,12 +49,12 @@ export function RateTable({ yields, series }: { yields: Yields; series: Series |
       <Table label="Rates" columns={columns} rows={rows} keyOf={marketKey} />
       {unavailable && (
         <p role="status" className="mt-2 text-sm text-waiting">
-          No answer now from {unavailable.map(chainText).join(', ')}.
+          No answer from {unavailable.map(chainText).join(', ')}.
         </p>
       )}
       {disabled?.map(({ chain, protocol, asset, reason }) => (
         <p key={`${chain} ${protocol} ${asset}`} className="mt-2 text-sm text-ink-2">
-          Not offered: {protocolText(protocol)} on {chainText(chain)}, {reason}.
+          Disabled: {protocolText(protocol)} on {chainText(chain)}, {reason}.
         </p>
       ))}
     </>

@@ -2,15 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { yieldWeekQuery, yieldsQuery } from '../../api/queries.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Failure } from '../../ui/Failure.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { RateTable } from './RateTable.js'
 import { seriesOf } from './series.js'
 
-const Chart = lazy(() => import('../../ui/Chart.js').then(({ Chart: it }) => ({ default: it })))
+const Chart = lazy(() =>
+  import('../../ui/charts/Chart.js').then(({ Chart: it }) => ({ default: it })),
+)
 
-/** What markets pay now, and what they have paid. */
+/** Current and past rates of all markets. */
 export function Yields() {
   const now = useQuery(yieldsQuery)
   const history = useQuery(yieldWeekQuery)
@@ -18,7 +20,7 @@ export function Yields() {
   return (
     <>
       <PageHead title="Yields">{now.data?.best?.reasoning}</PageHead>
-      <Section title="Now">
+      <Section title="Current rates">
         {now.data ? (
           <RateTable yields={now.data} series={series} />
         ) : now.error ? (
@@ -40,7 +42,7 @@ export function Yields() {
           </Suspense>
         ) : series ? (
           <p className="border-y border-line py-4 text-sm text-ink-3">
-            Rates are read every five minutes. The chart begins with the second reading.
+            Rates are recorded every five minutes. The chart appears after the second record.
           </p>
         ) : (
           <Skeleton lines={1} className="h-80" />

@@ -1,17 +1,17 @@
 import type { YieldPoint } from '../../api/types.js'
 
-type Market = Pick<YieldPoint, 'chain' | 'protocol' | 'asset'>
+type MarketId = Pick<YieldPoint, 'chain' | 'protocol' | 'asset'>
 
-export const marketKey = ({ chain, protocol, asset }: Market) => `${chain} ${protocol} ${asset}`
+export const marketKey = ({ chain, protocol, asset }: MarketId) => `${chain} ${protocol} ${asset}`
 
 export type Series = {
   /** Unix seconds, oldest first. */
   times: number[]
-  /** By market; null where nothing was read: a gap stays a gap. */
+  /** APY in percent by market. Null without a record: gaps stay visible. */
   values: Map<string, (number | null)[]>
 }
 
-/** The points of all markets on one axis of time. */
+/** Aligns the points of all markets on one time axis. */
 export function seriesOf(points: readonly YieldPoint[]): Series {
   const seconds = points.map(({ at }) => Math.floor(Date.parse(at) / 1_000))
   const times = [...new Set(seconds)].sort((a, b) => a - b)
@@ -27,9 +27,9 @@ export function seriesOf(points: readonly YieldPoint[]): Series {
 }
 
 /**
- * The path of a small line, for an SVG of so many units in each direction.
+ * The SVG path of a sparkline with the given width and height in units.
  *
- * @returns `M` and `L` commands; a gap begins anew.
+ * @returns `M` and `L` commands. A gap starts a new `M`.
  */
 export function sparkPath(line: readonly (number | null)[], width: number, height: number): string {
   const known = line.filter((value) => value !== null)

@@ -53,7 +53,7 @@ class UnauthorizedError(StewardError):
 
 
 class InsufficientCreditsError(StewardError):
-    """The call costs more credits than the account has left."""
+    """The call costs more credits than the account has."""
 
     default_code = "INSUFFICIENT_CREDITS"
 

@@ -52,7 +52,7 @@ class DepositFailedError(IntentFailedError):
 
 
 class CancelledError(IntentFailedError):
-    """The intent was cancelled before anything of it was signed."""
+    """The intent was cancelled before it had a signature."""
 
     default_code = "CANCELLED"
 

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { readSystem, type SystemState } from '../../../db/system.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { roles } from '../../../domain/roles.js'
+import { memberRoute } from '../../http/auth/memberRoute.js'
+import { noParams, noQuery } from '../../http/input.js'
+import { isTemporalAvailable } from '../service/isAvailable.js'
+import { readReadinessBody } from '../service/readinessBody.js'
+import type { Registry } from '../../../chains/registry.js'
+import type { SystemAnswer } from '../../schemas/system.js'
+
+/** For operators, whatever their role in the account that they look from. */
+export const getSystem = memberRoute(
+  {
+    ...{ method: 'get', path: '/system', roles },
+    ...{ params: noParams, query: noQuery, body: z.undefined() },
+  },
+  async (services, { caller }) => {
+    const state = await readSystem(services.db, caller.userId)
+    if (!state) {
+      throw new ServiceError('FORBIDDEN', 'Only operators of this service see its whole state.')
+    }
+    const [readiness, temporal] = await Promise.all([
+      readReadinessBody(services),
+      isTemporalAvailable(services.temporal),
+    ])
+    const body: SystemAnswer = { readiness, temporal, ...toAnswer(services.registry, state) }
+    return { status: 200, body }
+  },
+)
+
+function toAnswer(
+  registry: Registry,
+  { roles, chains, lanes, stops, acts, late }: SystemState,
+): Omit<SystemAnswer, 'readiness' | 'temporal'> {
+  // A chain that is not in the deployment any more has its number.
+  const nameOf = (id: string) =>
+    registry.chains.find(({ chainId }) => String(chainId) === id)?.name ?? id
+  return {
+    roles: roles.map(({ role, sessions }) => ({ role, sessions, isThere: sessions > 0 })),
+    chains: chains.map(({ chainId, bookedAt, waitingSince, ...chain }) => ({
+      ...chain,
+      ...{ chain: nameOf(chainId), bookedAt: iso(bookedAt), waitingSince: isoOf(waitingSince) },
+    })),
+    lanes: lanes.map(({ chainId, openSince, drySince, ...lane }) => ({
+      ...lane,
+      ...{ chain: nameOf(chainId), openSince: isoOf(openSince), drySince: isoOf(drySince) },
+    })),
+    stops: stops.map(({ subject, ...stop }) => ({
+      ...stop,
+      subject: stop.scope === 'chain' ? nameOf(subject) : subject,
+      since: iso(stop.since),
+    })),
+    acts: acts.map((act) => ({ ...act, at: iso(act.at) })),
+    late: late.map((intent) => ({ ...intent, since: iso(intent.since) })),
+  }
+}
+
+const iso = (text: string) => new Date(text).toISOString()
+
+const isoOf = (text: string | null) => (text === null ? null : iso(text))

@@ -1,0 +1,13 @@
+import { endInvitation } from '../../../../db/tenants/invitations.js'
+import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
+import { noBody } from '../../../http/input.js'
+import { byId, owners } from '../memberSpecs.js'
+
+export const withdrawInvitation = memberRoute(
+  { ...byId, method: 'post', path: '/members/invitations/:id/end', roles: owners, body: noBody },
+  async ({ db }, { caller, params: { id } }) => {
+    const { accountId } = caller
+    await actAs(db, caller, (trx) => endInvitation(trx, accountId, id))
+    return { status: 200, body: { ended: id } }
+  },
+)

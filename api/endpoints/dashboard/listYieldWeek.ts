@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { readYieldPoints } from '../../../db/yields.js'
+import { roles } from '../../../domain/roles.js'
+import { DAY_MS } from '../../../durations.js'
+import { memberRoute } from '../../http/auth/memberRoute.js'
+import { noParams, noQuery } from '../../http/input.js'
+import type { YieldPointBody } from '../../schemas/activity.js'
+
+/** The chart of a week, in one answer: as single readings it would be thousands of rows. */
+export const listYieldWeek = memberRoute(
+  {
+    ...{ method: 'get', path: '/yields/week', roles },
+    ...{ params: noParams, query: noQuery, body: z.undefined() },
+  },
+  async ({ db }) => {
+    const points = await readYieldPoints(db, new Date(Date.now() - 7 * DAY_MS))
+    const data = points.map(({ at, apyPercent, ...market }): YieldPointBody => ({
+      ...market,
+      apy: Number(apyPercent),
+      at: at.toISOString(),
+    }))
+    return { status: 200, body: { data } }
+  },
+)

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { readMembers, type AccountMember } from '../../../../db/tenants/users.js'
+import { roles } from '../../../../domain/roles.js'
+import { memberRoute } from '../../../http/auth/memberRoute.js'
+import { noParams, noQuery } from '../../../http/input.js'
+import type { MemberEntry } from '../../../schemas/dashboard.js'
+
+export const listMembers = memberRoute(
+  {
+    ...{ method: 'get', path: '/members', roles },
+    ...{ params: noParams, query: noQuery, body: z.undefined() },
+  },
+  async ({ db }, { caller }) => {
+    const members = await readMembers(db, caller.accountId)
+    return { status: 200, body: { data: members.map(memberBody), nextCursor: null } }
+  },
+)
+
+const memberBody = ({ id, email, name, role, createdAt }: AccountMember): MemberEntry => ({
+  ...{ id, email, name, role },
+  createdAt: createdAt.toISOString(),
+})

@@ -1,0 +1,21 @@
+import type { Member } from '../../../../db/tenants/sessions.js'
+import type { SessionAnswer } from '../../../schemas/dashboard.js'
+import type { Services } from '../../../http/services.js'
+
+/** What the dashboard shows of who is signed in. */
+export function sessionBody({ registry, dashboard }: Services, member: Member): SessionAnswer {
+  const { temporalUi } = dashboard
+  return {
+    user: {
+      id: member.userId,
+      email: member.email,
+      name: member.name,
+      isOperator: member.isOperator,
+    },
+    account: { id: member.accountId, name: member.accountName, plan: member.plan },
+    role: member.role,
+    network: registry.network,
+    environment: registry.network,
+    ...(member.isOperator && temporalUi !== undefined && { temporalUi }),
+  }
+}

@@ -1,0 +1,14 @@
+import { endSessions } from '../../../../db/tenants/sessions.js'
+import { sessionCookie } from '../../../http/auth/cookies.js'
+import { memberRoute } from '../../../http/auth/memberRoute.js'
+import { noBody } from '../../../http/input.js'
+import { anyMember } from '../memberSpecs.js'
+
+export const signOutEverywhere = memberRoute(
+  { ...anyMember, method: 'post', path: '/session/end-all', body: noBody },
+  async ({ db, dashboard }, { caller, response }) => {
+    const ended = await endSessions(db, caller.userId)
+    sessionCookie(dashboard).clear(response)
+    return { status: 200, body: { ended } }
+  },
+)

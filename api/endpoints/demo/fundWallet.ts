@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { disabledBecause } from '../../../chains/connect.js'
+import { insertFunding, lockFundings, secondsUntilFunding } from '../../../db/intents/fundings.js'
+import { getUsableWallet, readPauses, whyPaused } from '../../../db/lanes/stops.js'
+import { ServiceError, capabilityDisabled } from '../../../domain/errors.js'
+import { demoFunding, type FundingLimits } from '../../../domain/funding.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams, noQuery } from '../../http/input.js'
+import { writeRoute } from '../../http/route.js'
+import { fundRequest, fundingAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
+import { funding as fundingSchema } from '../../schemas/resources.js'
+import { fundingBody } from './fundingBody.js'
+import type { Db } from '../../../db/connection/connect.js'
+import type { Services } from '../../http/services.js'
+
+export const fundWallet = writeRoute(
+  {
+    path: '/demo/fund',
+    caller: apiKey({ credits: prices.fundWallet }),
+    params: noParams,
+    query: noQuery,
+    body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
+    docs: {
+      operationId: 'fundWallet',
+      tag: 'Demo',
+      summary: 'Fund a testnet wallet',
+      description:
+        'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay. A deployment may give only so many fundings a day to a wallet and to an account: RATE_LIMITED then says how many, and `Retry-After` when there is another one.',
+      requests: { funding: fundRequest },
+      responses: {
+        201: {
+          description: 'The money is on its way.',
+          schema: fundingSchema,
+          examples: { pending: fundingAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  async (services, { caller, body }, commit) => {
+    const { db, registry } = services
+    const { accountId } = caller
+    const { chainId } = registry.get(demoFunding.chain)
+    const { id: walletId } = await getUsableWallet(db, accountId, body.walletId)
+    await assertFunded(services)
+    // A worker starts what is stored.
+    return commit(async (trx) => {
+      const { units } = demoFunding
+      await assertWithinLimits(trx, { accountId, walletId }, services.fundingLimits)
+      const funding = await insertFunding(trx, { accountId, walletId, chainId, units })
+      return { status: 201, body: fundingBody(registry, funding) }
+    })
+  },
+)
+
+/** What was found broken may have been put right since: a treasury is filled, say. */
+async function assertFunded({ db, chains, registry, prober }: Services): Promise<void> {
+  const { chainId } = registry.get(demoFunding.chain)
+  const paused = whyPaused(await readPauses(db), chainId)
+  if (paused) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, paused)
+  const client = chains.byId(chainId)
+  if (disabledBecause(client, 'funding') === undefined) return
+  await prober.probe()
+  const why = disabledBecause(client, 'funding')
+  if (why) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, why)
+}
+
+/** Holds the account's other fundings until the transaction ends. Throws RATE_LIMITED when a limit is reached. */
+async function assertWithinLimits(
+  trx: Db,
+  { accountId, walletId }: { accountId: string; walletId: string },
+  { perWallet, perAccount }: FundingLimits,
+): Promise<void> {
+  if (perWallet === 0 && perAccount === 0) return
+  await lockFundings(trx, accountId)
+  const ofWallet = await secondsUntilFunding(trx, { wallet_id: walletId }, perWallet)
+  const ofAccount = await secondsUntilFunding(trx, { account_id: accountId }, perAccount)
+  const retryAfter = Math.max(ofWallet, ofAccount)
+  if (retryAfter === 0) return
+  const isAccount = ofAccount >= ofWallet
+  const limit = isAccount ? perAccount : perWallet
+  const times = limit === 1 ? 'once' : `${limit} times`
+  const who = isAccount ? 'An account' : 'A wallet'
+  const message = `${who} is funded ${times} a day at most. Try again in ${retryAfter} s.`
+  throw new ServiceError('RATE_LIMITED', message, { limit, window: '1 day', retryAfter })
+}

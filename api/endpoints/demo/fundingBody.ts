@@ -1,0 +1,27 @@
+import { transactionUrl, type Registry } from '../../../chains/registry.js'
+import { demoFunding, tellFunding } from '../../../domain/funding.js'
+import { assetText } from '../../../domain/money.js'
+import type { Funding } from '../../../db/intents/fundings.js'
+import type { StepOperation } from '../../../domain/stepOperation.js'
+
+/** The funding resource. `operation`: what pays it; undefined before it is ordered. */
+export function fundingBody(
+  { chains }: Registry,
+  { id, walletId, createdAt }: Funding,
+  operation?: StepOperation,
+) {
+  const { chain, asset, units } = demoFunding
+  const place = chains.find(({ name }) => name === chain)
+  const { txHash, waitingFor, ...end } = tellFunding(operation)
+  const url = txHash && place && transactionUrl(place, txHash)
+  return {
+    ...{ id, walletId, status: end.status, chain, asset },
+    amount: Number(assetText(units)),
+    ...(waitingFor ? { waitingFor } : {}),
+    ...(txHash ? { txHash } : {}),
+    ...(url ? { explorerUrl: url } : {}),
+    ...(end.message ? { error: { code: 'FUNDING_FAILED', message: end.message } } : {}),
+    createdAt: createdAt.toISOString(),
+    ...(end.endedAt ? { endedAt: end.endedAt } : {}),
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { getIntent } from '../../../db/intents/intents.js'
+import { createReadToken as createReadTokenRow } from '../../../db/tenants/readTokens.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noBody, noQuery } from '../../http/input.js'
+import { writeRoute } from '../../http/route.js'
+import { readToken, readTokenAnswer } from '../../schemas/events.js'
+import { intentIdInput } from '../../schemas/parameters.js'
+
+export const createReadToken = writeRoute(
+  {
+    path: '/intents/:intentId/read-token',
+    caller: apiKey({ credits: prices.createReadToken }),
+    scope: 'read',
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    body: noBody,
+    docs: {
+      operationId: 'createReadToken',
+      tag: 'Events',
+      summary: 'Make a token for a browser',
+      description:
+        'Opens `GET /intents/{intentId}` and its `/events` to whoever holds it, for 15 minutes, and nothing else. Send it as `Authorization: Bearer svc_rt_…`, or as `?token=` where no header can be sent, as by an EventSource. It works from pages of any origin, costs no credits, and may be used 60 times a minute.',
+      responses: {
+        201: {
+          description: 'The token. It is not shown again.',
+          schema: readToken,
+          examples: { token: readTokenAnswer },
+        },
+      },
+      errors: ['INTENT_NOT_FOUND'],
+    },
+  },
+  async ({ db }, { caller: { accountId }, params: { intentId } }, commit) => {
+    await getIntent(db, accountId, intentId)
+    return commit(async (trx) => {
+      const { token, expiresAt } = await createReadTokenRow(trx, accountId, intentId)
+      return { status: 201, body: { token, intentId, expiresAt: expiresAt.toISOString() } }
+    })
+  },
+)

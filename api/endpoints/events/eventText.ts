@@ -1,0 +1,16 @@
+import { eventBody } from '../../../domain/eventBody.js'
+import { toFrame } from '../../http/streaming/eventStream.js'
+import type { IntentEvent } from '../../../domain/events.js'
+
+/** However many streams tell an event, its text is made once. */
+const texts = new WeakMap<IntentEvent, string>()
+
+/** An event as it goes over a stream. */
+export function eventText(event: IntentEvent): string {
+  const known = texts.get(event)
+  if (known !== undefined) return known
+  const body = eventBody(event)
+  const text = toFrame({ id: body.id, type: body.type, data: body })
+  texts.set(event, text)
+  return text
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { readEvents, readLastPosition, type EventFilter } from '../../../db/intents/events.js'
+import { invalidRequest } from '../../../domain/errors.js'
+import { eventBody, fromEventId, toEventId } from '../../../domain/eventBody.js'
+import { fromPublicType, type PublicEventType } from '../../../domain/events.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams } from '../../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
+import { streamRoute } from '../../http/streaming/streamRoute.js'
+import { event, eventExamples, eventIdInput, publicTypes } from '../../schemas/events.js'
+import { listOf } from '../../schemas/resources.js'
+import { safeText } from '../../schemas/safeText.js'
+import { KEPT, RESUMING, exampleStream } from './eventDocs.js'
+import { eventText } from './eventText.js'
+import { readStart } from './readStart.js'
+
+const oneOrMoreTypes = z
+  .string()
+  .transform((names) => names.split(','))
+  .pipe(z.array(z.enum(publicTypes)))
+  .optional()
+  .meta({
+    description: 'Only those of this type, or of these: with commas between them.',
+    examples: ['intent.completed,intent.failed'],
+    override: { type: 'string' },
+  })
+
+export const listEvents = streamRoute(
+  {
+    path: '/events',
+    caller: apiKey({ credits: prices.readEvents }),
+    params: noParams,
+    query: z.strictObject({
+      ...pageQuery,
+      after: eventIdInput.optional(),
+      type: oneOrMoreTypes,
+      walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
+      intentId: safeText(64).optional().meta({ description: 'Only those of this intent.' }),
+    }),
+    docs: {
+      operationId: 'listEvents',
+      tag: 'Events',
+      summary: 'Read or follow all events',
+      description: `A list, oldest first. Whoever polls asks with the \`id\` of his last event as \`after\`. With \`Accept: text/event-stream\` server-sent events without an end, from now on or after the event that is named; \`limit\` and \`cursor\` are for the list. ${RESUMING} ${KEPT}`,
+      responses: {
+        200: {
+          description: 'A page of events, or with `Accept: text/event-stream` the events.',
+          schema: listOf(event, 'EventList', 'Events, oldest first.'),
+          examples: { last: { data: [...eventExamples], hasMore: false, nextCursor: null } },
+        },
+      },
+      stream: { description: 'What happens in the account.', example: exampleStream },
+      errors: [],
+    },
+  },
+  {
+    async tell({ db }, { caller: { accountId }, query, lastEventId }) {
+      const filter = toFilter(query)
+      const after = await readStart(db, accountId, lastEventId ?? query.after)
+      if (after) return { filter, after, toText: eventText }
+      const last = await readLastPosition(db, accountId)
+      return { filter, after: last, startId: toEventId(last.id), toText: eventText }
+    },
+    async list({ db }, { caller: { accountId }, query }) {
+      const slice = toSlice(query, /^\d{1,18}$/)
+      const { limit, before } = slice
+      if (before !== undefined && query.after !== undefined) {
+        throw invalidRequest('after', 'Send either `cursor` or `after`.')
+      }
+      const start = before === undefined ? query.after : toEventId(BigInt(before))
+      const place = await readStart(db, accountId, start)
+      const after = place && fromEventId(start ?? '')
+      const filter = toFilter(query)
+      const events = await readEvents(db, accountId, {
+        ...{ ...filter, limit: limit + 1 },
+        ...(after && { after }),
+      })
+      const rows = events.map((one) => ({ id: one.id.toString(), event: one }))
+      return { status: 200, body: pageBody(rows, slice, (row) => eventBody(row.event)) }
+    },
+  },
+)
+
+type FilterQuery = {
+  type?: PublicEventType[] | undefined
+  walletId?: string | undefined
+  intentId?: string | undefined
+}
+
+const toFilter = ({ type, walletId, intentId }: FilterQuery): EventFilter => ({
+  ...(type && { types: type.map(fromPublicType) }),
+  ...(walletId !== undefined && { walletId }),
+  ...(intentId !== undefined && { intentId }),
+})

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import {
+  BEGINNING,
+  findPosition,
+  readEventFloor,
+  type Position,
+} from '../../../db/intents/events.js'
+import { invalidRequest } from '../../../domain/errors.js'
+import { fromEventId } from '../../../domain/eventBody.js'
+import { parse } from '../../http/parse.js'
+import { eventIdInput } from '../../schemas/events.js'
+import type { Db } from '../../../db/connection/connect.js'
+
+/**
+ * Where a client wants to go on, undefined when he names no event.
+ *
+ * @throws {ServiceError} INVALID_REQUEST for what is no event of the account.
+ */
+export async function readStart(
+  db: Db,
+  accountId: string,
+  name: string | undefined,
+): Promise<Position | undefined> {
+  if (!name) return undefined
+  const id = fromEventId(parse(z.object({ after: eventIdInput }), { after: name }).after)
+  if (id === 0n) return BEGINNING
+  const place = await findPosition(db, accountId, id)
+  if (place) return place
+  if (id <= (await readEventFloor(db)).id) {
+    throw invalidRequest('after', 'This event is kept no longer.', 'event_gone')
+  }
+  const message = 'after, or Last-Event-ID, is not the id of an event of this account.'
+  throw invalidRequest('after', message)
+}

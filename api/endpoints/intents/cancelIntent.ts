@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { cancelIntent as cancelIntentRow, getIntent } from '../../../db/intents/intents.js'
+import { invalidRequest } from '../../../domain/errors.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noBody, noQuery } from '../../http/input.js'
+import { writeRoute } from '../../http/route.js'
+import { cancelledIntent } from '../../schemas/examples/plannedIntent.js'
+import { intent as intentResource } from '../../schemas/intents.js'
+import { intentIdInput } from '../../schemas/parameters.js'
+import { intentBody } from './intentBody.js'
+
+const refusals = {
+  already_signed: 'A transaction of this intent is already signed: it can no longer be cancelled.',
+  already_over: 'This intent has already ended.',
+}
+
+export const cancelIntent = writeRoute(
+  {
+    path: '/intents/:intentId/cancel',
+    caller: apiKey({ credits: prices.cancelIntent, refunds: true }),
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    body: noBody,
+    docs: {
+      operationId: 'cancelIntent',
+      tag: 'Intents',
+      summary: 'Cancel an intent',
+      description:
+        'Possible while nothing of it is signed; else 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are given back. Cancelling it again returns the same answer.',
+      responses: {
+        200: {
+          description: 'The intent is cancelled.',
+          schema: intentResource,
+          examples: { cancelled: cancelledIntent },
+        },
+      },
+      errors: ['INTENT_NOT_FOUND'],
+    },
+  },
+  async ({ registry }, { caller: { accountId }, params: { intentId } }, commit) =>
+    commit(async (trx) => {
+      const verdict = await cancelIntentRow(trx, accountId, intentId)
+      if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
+      const { intent, story } = await getIntent(trx, accountId, intentId)
+      return { status: 200, body: intentBody(registry, intent, { story }) }
+    }),
+)

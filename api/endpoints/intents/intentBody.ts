@@ -1,0 +1,183 @@
+import { transactionUrl, type Chain, type Registry } from '../../../chains/registry.js'
+import { untold, type Story } from '../../../db/intents/story.js'
+import { currentFunds } from '../../../domain/funds.js'
+import {
+  isTerminal,
+  laterStatus,
+  plannedWithdrawal,
+  spendingChain,
+  type ExecutionPlan,
+  type IntentRequest,
+  type IntentStatus,
+  type Progress,
+  type Step,
+} from '../../../domain/intent.js'
+import { resultsOf } from '../../../domain/results.js'
+import { assetText } from '../../../domain/money.js'
+import { lastChange, tellSteps, type StepStory, type Usual } from '../../../domain/story.js'
+import { waitingMessage, type WaitingFor } from '../../../domain/waiting.js'
+import { bridgeOf } from '../../../protocols/bridges/bridges.js'
+import type { Intent } from '../../../db/intents/intents.js'
+
+/** What is known beside the row: what other rows tell of it, absent for a new one, and what its workflow does. */
+export type Known = { story?: Story; progress?: Progress | undefined }
+
+/**
+ * The intent resource. The rows are the body; a running workflow may know more and then raises the status, the current
+ * step and the count of finished steps, it never lowers them. What it waits for is shown where no row says so.
+ */
+export function intentBody(registry: Registry, intent: Intent, known: Known = {}) {
+  const { plan } = intent
+  const { story = untold, progress } = known
+  // Told before its plan was read, progress would speak of steps that the body does not show.
+  const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
+  const status = running ? laterStatus(intent.status, running.status) : intent.status
+  const since = changeOf(intent)
+  const facts = { status, error: intent.error, since, ...story }
+  const steps = plan && tellSteps(plan, facts, usualOf(registry))
+  return withoutAbsent({
+    id: intent.id,
+    walletId: intent.walletId,
+    status,
+    action: intent.action,
+    amount: Number(assetText(BigInt(intent.units))),
+    asset: intent.asset,
+    ...chainFields(intent),
+    metadata: intent.metadata,
+    retryOf: intent.retryOf,
+    retriedBy: story.retriedBy,
+    executionPlan: plan && planBody(plan, steps),
+    currentStep: currentStep(status, steps, running),
+    waitingFor: waitingOf(intent, { ...facts, steps }) ?? waitingOfWorkflow(plan, running),
+    results: resultsBody(registry, { plan, status }, { story, progress: running }),
+    funds: plan && currentFunds(plan, story.effects),
+    delay: isTerminal(status) ? null : intent.delay,
+    error: intent.error,
+    createdAt: intent.createdAt.toISOString(),
+    updatedAt: lastChange(since, story.operations),
+    ...endTimes(intent),
+  })
+}
+
+const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
+  completedAt: completedAt && completedAt.toISOString(),
+  cancelledAt: cancelledAt && cancelledAt.toISOString(),
+  endedAt: endedAt && endedAt.toISOString(),
+})
+
+/** The first step that is not completed, while the intent runs. */
+function currentStep(
+  status: IntentStatus,
+  steps: StepStory[] | null,
+  progress: Progress | undefined,
+): number | null {
+  if (isTerminal(status)) return null
+  const open = steps?.find((step) => step.status !== 'completed')?.sequence
+  return open === undefined ? null : Math.max(open, progress?.currentStep ?? 0)
+}
+
+// The end of an intent is noted a moment after its change, in the same statement.
+const changeOf = ({ createdAt, updatedAt, endedAt }: Intent) =>
+  new Date(Math.max(+(updatedAt ?? createdAt), +(endedAt ?? 0))).toISOString()
+
+/** What is null is absent from the resource. */
+function withoutAbsent(fields: Record<string, unknown>) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+}
+
+/** The chains as the caller named them. */
+function chainFields({ action, chain, fromChain }: Intent) {
+  return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
+}
+
+/** How long things take where somebody has said so, seconds. */
+const usualOf =
+  (registry: Registry): Usual =>
+  (step, code, chain) => {
+    const place = findChain(registry, chain)
+    if (code === 'MINING' || code === 'CONFIRMATIONS') return place?.stepSeconds[1]
+    if (code !== 'ATTESTATION' || step.type !== 'bridge') return undefined
+    return place && bridgeOf(step.protocol).usualSeconds(place, step.speed)[1]
+  }
+
+/** What is stored may be older than the deployment's list of chains. */
+const findChain = ({ chains }: Registry, name: string): Chain | undefined =>
+  chains.find((chain) => chain.name === name)
+
+/** That of its step; before there are any, that of its plan or its start. */
+function waitingOf(
+  { chain, seenBlocks }: Intent,
+  { status, since, steps }: Seen,
+): WaitingFor | null {
+  const step = steps?.find(({ waitingFor }) => waitingFor)
+  if (step?.waitingFor) return step.waitingFor
+  if (status === 'planning') return { ...said('SERVICE', ''), since }
+  if (status !== 'pending') return null
+  return { ...said(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
+}
+
+function waitingOfWorkflow(
+  plan: ExecutionPlan | null,
+  progress: Progress | undefined,
+): WaitingFor | null {
+  const step = plan?.steps.find(({ sequence }) => sequence === progress?.currentStep)
+  if (!step || !progress?.waitingFor) return null
+  const { code, since } = progress.waitingFor
+  return { ...said(code, spendingChain(step)), since }
+}
+
+type Seen = { status: IntentStatus; since: string; steps: StepStory[] | null }
+
+const said = (code: WaitingFor['code'], chain: string) => ({
+  code,
+  message: waitingMessage(code, chain),
+})
+
+function resultsBody(
+  registry: Registry,
+  { plan, status }: Pick<Intent, 'plan' | 'status'>,
+  { story, progress }: { story: Story; progress: Progress | undefined },
+) {
+  if (!plan || status === 'pending' || status === 'planning') return null
+  const results = resultsOf(plan, story.effects)
+  const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
+  const transactions = results.transactions.map((transaction) => {
+    const chain = findChain(registry, transaction.chain)
+    const explorerUrl = chain && transactionUrl(chain, transaction.txHash)
+    return { ...transaction, ...(explorerUrl ? { explorerUrl } : {}) }
+  })
+  return { ...results, completedSteps, transactions }
+}
+
+/** What a request would do now, in the fields of the intent that it would become. */
+export function previewBody(
+  walletId: string,
+  { action, asset, amountUnits }: IntentRequest,
+  plan: ExecutionPlan,
+) {
+  const units = amountUnits === 'max' ? plannedWithdrawal(plan) : amountUnits
+  const amount = Number(assetText(units))
+  return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan, null) }
+}
+
+/** A plan without what is internal, such as the contracts that it calls, and with what has come of its steps. */
+function planBody({ steps, ...plan }: ExecutionPlan, stories: StepStory[] | null) {
+  return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...stories?.[i] })) }
+}
+
+function stepBody(step: Step) {
+  const { type, sequence, protocol, asset, amount } = step
+  switch (type) {
+    case 'deposit':
+    case 'withdraw':
+      return { type, sequence, chain: step.chain, protocol, asset, amount }
+    case 'bridge': {
+      const { from, to, speed, maxFee, arrives } = step
+      return { type, sequence, from, to, protocol, asset, amount, speed, maxFee, arrives }
+    }
+    case 'swap': {
+      const { chain, toAsset, arrives, minimum } = step
+      return { type, sequence, chain, protocol, asset, amount, toAsset, arrives, minimum }
+    }
+  }
+}

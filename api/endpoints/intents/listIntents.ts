@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { listIntents as listIntentRows } from '../../../db/intents/listIntents.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams } from '../../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
+import { readRoute } from '../../http/route.js'
+import { completedIntent } from '../../schemas/examples/executedIntent.js'
+import { intent as intentResource } from '../../schemas/intents.js'
+import { intentFilterQuery, toIntentFilter } from '../../schemas/parameters.js'
+import { listOf } from '../../schemas/resources.js'
+import { intentBody } from './intentBody.js'
+
+export const listIntents = readRoute(
+  {
+    path: '/intents',
+    caller: apiKey({ credits: prices.listIntents }),
+    params: noParams,
+    query: z.strictObject({ ...pageQuery, ...intentFilterQuery }),
+    docs: {
+      operationId: 'listIntents',
+      tag: 'Intents',
+      summary: 'List intents',
+      description:
+        'Newest first, as they are stored. Read a running intent by its id for its very latest state.',
+      responses: {
+        200: {
+          description: 'A page of intents.',
+          schema: listOf(intentResource, 'IntentList', 'Intents, newest first.'),
+          examples: {
+            last: { data: [completedIntent], hasMore: false, nextCursor: null },
+          },
+        },
+      },
+      errors: [],
+    },
+  },
+  async (services, { caller, query }) => {
+    const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
+    const { db, registry } = services
+    const filter = toIntentFilter(query)
+    const intents = await listIntentRows(db, caller.accountId, { ...filter, slice })
+    const body = pageBody(intents, slice, ({ story, ...intent }) =>
+      intentBody(registry, intent, { story }),
+    )
+    return { status: 200, body }
+  },
+)

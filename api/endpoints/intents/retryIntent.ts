@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { findRetry, getIntent, holdFailed, type Intent } from '../../../db/intents/intents.js'
+import { requestOf } from '../../../db/intents/storedRequest.js'
+import { hasUnsettledOperations } from '../../../db/lanes/operations.js'
+import { lockWallet } from '../../../db/lanes/reservations.js'
+import { getUsableWallet } from '../../../db/lanes/stops.js'
+import { lockAccount } from '../../../db/tenants/metering.js'
+import { invalidRequest } from '../../../domain/errors.js'
+import { prices } from '../../../domain/prices.js'
+import { remainingRequest } from '../../../domain/retry.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noBody, noQuery } from '../../http/input.js'
+import { writeRoute } from '../../http/route.js'
+import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
+import { intent as intentResource } from '../../schemas/intents.js'
+import { intentIdInput } from '../../schemas/parameters.js'
+import { intentBody } from './intentBody.js'
+import { submitIntent } from './submitIntent.js'
+import type { Answer, Commit } from '../../http/commit.js'
+import type { Services } from '../../http/services.js'
+
+class RetriedMeanwhile extends Error {}
+
+const retriedIntent = {
+  ...plannedIntent,
+  id: 'intent_01m7y67zz9v3vkb2n7q6p4yh8c',
+  retryOf: plannedIntent.id,
+}
+
+export const retryIntent = writeRoute(
+  {
+    path: '/intents/:intentId/retry',
+    caller: apiKey({ credits: prices.retryIntent }),
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    body: noBody,
+    docs: {
+      operationId: 'retryIntent',
+      tag: 'Intents',
+      summary: 'Retry a failed intent',
+      description:
+        'Creates a new intent that reaches the goal of the failed one from where the money is now, with its `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
+      responses: {
+        200: {
+          description: 'The intent has been retried already: its retry.',
+          schema: intentResource,
+          examples: { before: retriedIntent },
+        },
+        201: {
+          description: 'The new intent, which is being executed.',
+          schema: intentResource,
+          examples: { retried: retriedIntent },
+        },
+      },
+      errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
+    },
+  },
+  async (services, { caller, requestId, params }, commit) => {
+    const { db } = services
+    const { accountId } = caller
+    const { intent: failed, story } = await getIntent(db, accountId, params.intentId)
+    const known = await findRetry(db, accountId, failed.id)
+    if (known) return alreadyRetried(services, known)
+    await assertSettled(services, failed)
+    const { effects } = story
+    const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
+    const wallet = await getUsableWallet(db, accountId, failed.walletId)
+    const said = keptMetadata(failed)
+    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
+    const commitOnce: Commit = (work) =>
+      commit(async (trx) => {
+        // Other retries of it wait here until this one is stored.
+        await lockWallet(trx, wallet.id)
+        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+        const answer = await work(trx)
+        // The account before the intent, in the order in which a cancellation locks them. Then nothing reopens the
+        // failed intent before the commit.
+        await lockAccount(trx, accountId)
+        if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        return answer
+      })
+    try {
+      return await submitIntent(services, { wallet, request, owner }, commitOnce)
+    } catch (error) {
+      const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
+      if (!twin) throw error
+      return alreadyRetried(services, twin)
+    }
+  },
+)
+
+async function alreadyRetried(
+  { db, registry }: Services,
+  { accountId, id }: Intent,
+): Promise<Answer> {
+  const { intent, story } = await getIntent(db, accountId, id)
+  return { status: 200, body: intentBody(registry, intent, { story }) }
+}
+
+/** What the caller has said of the failed one holds for its retry. A failure that was simulated does not. */
+function keptMetadata({ metadata }: Intent): { metadata?: Record<string, unknown> } {
+  if (!metadata) return {}
+  const kept = Object.entries(metadata).filter(([name]) => name !== 'simulate')
+  return kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}
+}
+
+async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
+  if (status !== 'failed') {
+    throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
+  }
+  if (await hasUnsettledOperations(db, accountId, id)) throw notFinal()
+}
+
+function notFinal() {
+  const message = 'The failure is not final yet: a reorg could still undo it. Try again later.'
+  return invalidRequest('intentId', message, 'not_final')
+}

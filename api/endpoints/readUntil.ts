@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import { createBell } from '../../bell.js'
+import { readHorizon } from '../../db/intents/events.js'
+import type { EventFilter } from '../../db/intents/events.js'
+import type { Services } from '../http/services.js'
+
+/** What a resource is now. `isOver`: it is not expected to change any more. */
+export type State = { body: unknown; version: string; isOver: boolean }
+
+/** Names what a body says: the same for the same. */
+export const versionOf = (body: unknown): string =>
+  hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)
+
+export type Waiting = {
+  accountId: string
+  /** Events after which the resource may have changed. */
+  filter: EventFilter
+  seconds: number
+  /** How often the resource is read without an event, for changes that no event reports. */
+  recheckMs?: number
+  gone: AbortSignal
+  isEnough(state: State): boolean
+}
+
+/**
+ * Reads a resource until its state is enough, the client's time has passed, or this process stops. The resource is
+ * read again after each event that passes the filter, also of the time before the first reading.
+ */
+export async function readUntil(
+  { db, streams }: Pick<Services, 'db' | 'streams'>,
+  { accountId, filter, seconds, recheckMs = Infinity, gone, isEnough }: Waiting,
+  read: () => Promise<State>,
+): Promise<State> {
+  const leaveSeat = streams.takeSeat(accountId)
+  const until = Date.now() + 1_000 * seconds
+  const bell = createBell()
+  const isOver = () => gone.aborted || streams.closing.aborted || Date.now() >= until
+  streams.closing.addEventListener('abort', bell.ring)
+  let leave: (() => void) | undefined
+  try {
+    leave = await hear()
+    let state = await read()
+    while (!isEnough(state) && !isOver()) {
+      await bell.wait(Math.min(until - Date.now(), recheckMs), gone)
+      state = await read()
+    }
+    return state
+  } finally {
+    leave?.()
+    streams.closing.removeEventListener('abort', bell.ring)
+    leaveSeat()
+  }
+
+  async function hear(): Promise<() => void> {
+    for (;;) {
+      const subscriber = { filter, onEvents: bell.ring }
+      const left = streams.feed.join(accountId, await readHorizon(db), subscriber)
+      if (left) return left
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { describeCapability, disabledIn } from '../../../domain/capability.js'
+import { fromUnits } from '../../../domain/money.js'
+import { withPauses } from '../../../probe/pauses.js'
+import { readiness } from '../../schemas/readiness.js'
+import type { ChainReport } from '../../../probe/chain.js'
+import type { Purse } from '../../../probe/purses.js'
+import type { Services } from '../../http/services.js'
+
+/** What the latest probe has found, with what is paused now. */
+export async function readReadinessBody({
+  prober,
+  db,
+  registry,
+  requestLog,
+}: Pick<Services, 'prober' | 'db' | 'registry' | 'requestLog'>): Promise<
+  z.infer<typeof readiness>
+> {
+  const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
+  // Operators ask for it right after they have paused something.
+  const paused = await withPauses(db, registry, chains)
+  return {
+    checkedAt: checkedAt.toISOString(),
+    chains: paused.map(chainBody),
+    treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
+    lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+    ...(requestLog && { requestLog: requestLog.state() }),
+  }
+}
+
+const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
+  ...{ chain, answered, endpoints },
+  disabled: disabledIn(findings).map(({ capability, reason }) => {
+    return { capability, what: describeCapability(capability), reason }
+  }),
+  checks: findings.map(({ check, outcome, detail }) => ({ check, outcome, detail })),
+})
+
+const purseBody = ({ chain, address, asset, units, lasts }: Purse) => ({
+  ...{ chain, address, asset },
+  balance: fromUnits(units, asset === 'ETH' ? 18 : 6),
+  lasts: Number(lasts),
+})

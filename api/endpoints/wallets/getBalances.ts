@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../../../chains/ask.js'
+import { readHoldings, type Holding } from '../../../chains/balances.js'
+import { walletById } from '../../../db/tenants/wallets.js'
+import { fromUnits, sumUsd, toUsd } from '../../../domain/money.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noQuery } from '../../http/input.js'
+import { readRoute } from '../../http/route.js'
+import { balancesAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
+import { balances } from '../../schemas/resources.js'
+
+export const getBalances = readRoute(
+  {
+    path: '/balances/:walletId',
+    caller: apiKey({ credits: prices.readBalances }),
+    params: z.object({ walletId: walletIdInput }),
+    query: noQuery,
+    search: { lookup: walletById, by: ({ walletId }) => walletId },
+    docs: {
+      operationId: 'getBalances',
+      tag: 'Balances',
+      summary: 'Get the balances of a wallet',
+      description:
+        'Read from the chains at the time of the call. A chain that does not answer is named in `unavailable` and missing in `chains`.',
+      responses: {
+        200: {
+          description: 'What the wallet holds.',
+          schema: balances,
+          examples: { balances: balancesAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  async ({ chains }, { found: wallet }) => {
+    const { answers, unavailable } = await askChains(chains.list, async (client) => {
+      const holdings = await readHoldings(client, wallet.address)
+      return { chain: client.chain.name, tokens: holdings.map(tokenBody) }
+    })
+    const values = answers.flatMap(({ tokens }) => tokens.map(({ valueUsd }) => valueUsd))
+    const body = {
+      walletId: wallet.id,
+      address: wallet.address,
+      chains: answers,
+      totalValueUsd: sumUsd(values),
+      ...unavailableField(unavailable),
+    }
+    return { status: 200, body }
+  },
+)
+
+const tokenBody = ({ asset, units, decimals, priceE8 }: Holding) => ({
+  asset,
+  balance: units.toString(),
+  balanceFormatted: fromUnits(units, decimals),
+  decimals,
+  valueUsd: toUsd(units, decimals, priceE8),
+})

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../../../chains/ask.js'
+import { readDeposits, type Deposits } from '../../../db/intents/positions.js'
+import { walletById } from '../../../db/tenants/wallets.js'
+import { assetText } from '../../../domain/money.js'
+import { prices } from '../../../domain/prices.js'
+import {
+  assetOf,
+  disabledMarket,
+  lendingProtocol,
+  readSharedRates,
+} from '../../../protocols/lending/markets.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { readRoute } from '../../http/route.js'
+import { positionsAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
+import { positions } from '../../schemas/resources.js'
+import type { ChainClient } from '../../../chains/connect.js'
+import type { Market } from '../../../chains/registry.js'
+
+export const getPositions = readRoute(
+  {
+    path: '/positions/:walletId',
+    caller: apiKey({ credits: prices.readPositions }),
+    params: z.object({ walletId: walletIdInput }),
+    query: z.strictObject({
+      closed: z
+        .enum(['true', 'false'])
+        .default('false')
+        .meta({
+          description: 'Also those that were emptied, with what they have earned.',
+          override: { type: 'boolean', default: false },
+        }),
+    }),
+    search: { lookup: walletById, by: ({ walletId }) => walletId },
+    docs: {
+      operationId: 'getPositions',
+      tag: 'Positions',
+      summary: 'Get what a wallet has lent',
+      description:
+        'Deposits by intents, what they are worth on the chain, and what they have earned. A chain that does not answer is named in `unavailable`.',
+      responses: {
+        200: {
+          description: 'The positions of the wallet.',
+          schema: positions,
+          examples: { positions: positionsAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  async ({ db, chains }, { found: { id, accountId, address }, query }) => {
+    const deposits = await readDeposits(db, accountId, id)
+    const holder = { wallet: address, withClosed: query.closed === 'true' }
+    const { answers, unavailable } = await askChains(chains.list, async (client) => {
+      return readChain(client, holder, deposits)
+    })
+    const body = {
+      walletId: id,
+      address,
+      positions: answers.flat(),
+      ...unavailableField(unavailable),
+    }
+    return { status: 200, body }
+  },
+)
+
+/** Whose positions are read, and whether those that were emptied are among them. */
+type Holder = { wallet: string; withClosed: boolean }
+
+/** The positions on one chain. A chain of which no block is booked yet counts as silent. */
+async function readChain(client: ChainClient, whose: Holder, deposits: Deposits[]) {
+  const { chainId, name } = client.chain
+  const booked = deposits.find((one) => one.chainId === BigInt(chainId))
+  if (!booked) throw new Error(`No block of ${name} is booked yet.`)
+  const rates = await readSharedRates(client)
+  const holder = { ...whose, ...booked }
+  const found = await Promise.all(
+    client.chain.markets.map((market) => {
+      const rate = rates.find((one) => one.market === market.address)
+      return readPosition(client, { market, apy: rate?.apyPercent ?? 0 }, holder)
+    }),
+  )
+  return found.filter((position) => position !== undefined)
+}
+
+/** `apy`: what it pays, in percent; nothing is known of a market that is not offered. */
+type Lent = { market: Market; apy: number }
+
+async function readPosition(
+  client: ChainClient,
+  { market, apy }: Lent,
+  { wallet, withClosed, bookedHash, moved }: Deposits & Holder,
+) {
+  const none = { deposited: 0n, withdrawn: 0n }
+  const { address, protocol } = market
+  const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
+  // Where there is nothing to be read, nobody has anything, unless it went there through us.
+  if (withdrawn >= deposited && disabledMarket(client, market)) return undefined
+  const block = { blockHash: bookedHash }
+  const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
+  // Everything was taken out, or nothing was ever put in.
+  const isEmpty = value === 0n && withdrawn >= deposited
+  if (isEmpty && !(withClosed && deposited > 0n)) return undefined
+  return {
+    ...{ chain: client.chain.name, protocol, asset: assetOf(client.chain, market), apy },
+    deposited: assetText(deposited),
+    withdrawn: assetText(withdrawn),
+    currentValue: assetText(value),
+    earned: assetText(value + withdrawn - deposited),
+    ...(isEmpty ? { closed: true } : {}),
+  }
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { walletByUser } from '../../../db/tenants/wallets.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noQuery } from '../../http/input.js'
+import { readRoute } from '../../http/route.js'
+import { walletAnswer } from '../../schemas/examples/resources.js'
+import { userIdInput } from '../../schemas/parameters.js'
+import { wallet } from '../../schemas/resources.js'
+import { walletBody } from './walletBody.js'
+
+export const getWallet = readRoute(
+  {
+    path: '/wallets/:userId',
+    caller: apiKey({ credits: prices.readWallet }),
+    params: z.object({ userId: userIdInput }),
+    query: noQuery,
+    search: { lookup: walletByUser, by: ({ userId }) => userId },
+    docs: {
+      operationId: 'getWallet',
+      tag: 'Wallets',
+      summary: 'Get a wallet by userId',
+      responses: {
+        200: { description: 'The wallet.', schema: wallet, examples: { wallet: walletAnswer } },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  ({ registry }, { found }) => ({ status: 200, body: walletBody(found, registry) }),
+)

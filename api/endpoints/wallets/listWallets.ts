@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { listWallets as listWalletRows } from '../../../db/tenants/wallets.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams } from '../../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
+import { readRoute } from '../../http/route.js'
+import { walletAnswer } from '../../schemas/examples/resources.js'
+import { listOf, wallet } from '../../schemas/resources.js'
+import { safeText } from '../../schemas/safeText.js'
+import { walletBody } from './walletBody.js'
+
+export const listWallets = readRoute(
+  {
+    path: '/wallets',
+    caller: apiKey({ credits: prices.listWallets }),
+    params: noParams,
+    query: z.strictObject({
+      ...pageQuery,
+      userId: safeText(128).optional().meta({ description: 'Only the wallet of this user.' }),
+    }),
+    docs: {
+      operationId: 'listWallets',
+      tag: 'Wallets',
+      summary: 'List wallets',
+      responses: {
+        200: {
+          description: 'A page of wallets.',
+          schema: listOf(wallet, 'WalletList', 'Wallets, newest first.'),
+          examples: { last: { data: [walletAnswer], hasMore: false, nextCursor: null } },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ db, registry }, { caller, query }) => {
+    const slice = toSlice(query, /^svc_wallet_[0-9a-z]{26}$/)
+    const { userId } = query
+    const wallets = await listWalletRows(db, caller.accountId, { userId, slice })
+    const body = pageBody(wallets, slice, (one) => walletBody(one, registry))
+    return { status: 200, body }
+  },
+)

@@ -1,0 +1,15 @@
+import type { Wallet } from '../../../db/tenants/wallets.js'
+import type { Services } from '../../http/services.js'
+
+/** A wallet as every endpoint tells of it. */
+export function walletBody(wallet: Wallet, { chains }: Services['registry']) {
+  return {
+    id: wallet.id,
+    userId: wallet.userId,
+    address: wallet.address,
+    chainType: 'ethereum',
+    chains: chains.map(({ name }) => name),
+    metadata: wallet.metadata,
+    createdAt: wallet.createdAt.toISOString(),
+  }
+}

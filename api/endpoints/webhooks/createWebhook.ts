@@ -1,0 +1,57 @@
+import { lockAccount } from '../../../db/tenants/metering.js'
+import { countWebhooks, insertWebhook, newWebhookId } from '../../../db/webhooks/endpoints.js'
+import { invalidRequest } from '../../../domain/errors.js'
+import { MAX_WEBHOOKS } from '../../../domain/webhooks.js'
+import { noParams } from '../../http/input.js'
+import { writeRoute } from '../../http/route.js'
+import {
+  createWebhookBody,
+  createWebhookRequest,
+  createdWebhook,
+  rotatedAnswer,
+  webhookAnswer,
+} from '../../schemas/webhooks.js'
+import { assertReachable } from './assertReachable.js'
+import { createSealedSecret } from './createSealedSecret.js'
+import { toEventTypes, webhookBody } from './webhookBody.js'
+import { webhookCall } from './webhookSpec.js'
+
+const DELIVERING =
+  'Events are sent as `POST` with the body that `GET /events` tells, at least once, signed as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx within 5 s accepts them; redirects are not followed. What is not accepted is tried again after 5 s, 15 s, 45 s and so on, for three days; then the endpoint is disabled, as it is at once after 410. Events may come out of order and more than once: `webhook-id` is the id of the event, the same on each try.'
+
+export const createWebhook = writeRoute(
+  {
+    ...{ ...webhookCall, path: '/webhooks', params: noParams, body: createWebhookBody },
+    docs: {
+      operationId: 'createWebhook',
+      tag: 'Webhooks',
+      summary: 'Create an endpoint',
+      description: `${DELIVERING} An account may have ${MAX_WEBHOOKS} endpoints.`,
+      requests: { some: createWebhookRequest },
+      responses: {
+        201: {
+          description: 'The endpoint. Its secret is not shown again.',
+          schema: createdWebhook,
+          examples: { created: { ...webhookAnswer, secret: rotatedAnswer.secret } },
+        },
+      },
+      errors: [],
+    },
+  },
+  async (services, { caller: { accountId }, body }, commit) => {
+    await assertReachable(services, body.url)
+    const id = newWebhookId()
+    const { secret, sealed } = await createSealedSecret(services.db, { accountId, webhookId: id })
+    return commit(async (trx) => {
+      await lockAccount(trx, accountId)
+      if ((await countWebhooks(trx, accountId)) >= MAX_WEBHOOKS) throw tooMany()
+      const events = toEventTypes(body.events)
+      const row = await insertWebhook(trx, { ...body, id, accountId, events }, sealed)
+      const kept = webhookBody(row)
+      return { status: 201, body: { ...kept, secret }, kept }
+    })
+  },
+)
+
+const tooMany = () =>
+  invalidRequest('', `An account has at most ${MAX_WEBHOOKS} endpoints.`, 'too_many_webhooks')

@@ -1,0 +1,22 @@
+import { toEventId } from '../../../domain/eventBody.js'
+import { toPublicType } from '../../../domain/events.js'
+import { toDeliveryId } from '../../../domain/webhooks.js'
+import { delivery, deliveryAnswer } from '../../schemas/webhooks.js'
+import type { Delivery } from '../../../db/webhooks/deliveries.js'
+
+export const startedDelivery = { description: 'The delivery, as it begins.', schema: delivery }
+
+export const due = { nextAttemptAt: deliveryAnswer.createdAt }
+
+export function deliveryBody({ nextAttemptAt, ...row }: Delivery) {
+  return {
+    id: toDeliveryId(row.id),
+    webhookId: row.webhookId,
+    eventId: toEventId(row.eventId),
+    type: toPublicType(row.type),
+    status: row.status,
+    attempts: row.attempts,
+    ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }),
+    createdAt: row.createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noQuery } from '../../http/input.js'
+import { webhook, webhookAnswer, webhookIdInput } from '../../schemas/webhooks.js'
+
+export const webhookCall = { caller: apiKey({ credits: prices.webhooks }), query: noQuery }
+
+export const oneWebhookCall = { ...webhookCall, params: z.object({ webhookId: webhookIdInput }) }
+
+export const webhookResponse = {
+  description: 'The endpoint.',
+  schema: webhook,
+  examples: { webhook: webhookAnswer },
+}

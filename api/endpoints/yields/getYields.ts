@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../../../chains/ask.js'
+import { tokensOf } from '../../../chains/registry.js'
+import { prices } from '../../../domain/prices.js'
+import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
+import { disabledMarket, readSharedRates } from '../../../protocols/lending/markets.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams } from '../../http/input.js'
+import { readRoute } from '../../http/route.js'
+import { yieldsAnswer } from '../../schemas/examples/resources.js'
+import { yields } from '../../schemas/resources.js'
+import { rateFilters } from './rateFilters.js'
+import type { ChainClient } from '../../../chains/connect.js'
+
+export const getYields = readRoute(
+  {
+    path: '/yields',
+    caller: apiKey({ credits: prices.readYields }),
+    params: noParams,
+    query: z.strictObject(rateFilters),
+    docs: {
+      operationId: 'getYields',
+      tag: 'Yields',
+      summary: 'Get available APYs',
+      description:
+        'Markets that take deposits now, read from the chains, at most 5 seconds old. A chain that does not answer is named in `unavailable`, a market that is listed but cannot be used in `disabled`, with the reason.',
+      responses: {
+        200: {
+          description: 'The rates that match, and the best of them.',
+          schema: yields,
+          examples: { yields: yieldsAnswer },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ chains, registry }, { query }) => {
+    const only = query.chain === undefined ? undefined : registry.resolve(query.chain).name
+    const clients = chains.list.filter(({ chain }) => !only || chain.name === only)
+    const { answers, unavailable } = await askChains(clients, readSharedRates)
+    const rates = answers.flat().filter((rate) => isOpen(rate) && matches(rate, query))
+    const best = bestRate(rates)
+    const body = {
+      rates: rates.map(rateBody),
+      best: best ? { ...rateBody(best), reasoning: explainBest(best, rates) } : null,
+      ...unavailableField(unavailable),
+      ...disabledField(clients.flatMap(disabledMarkets).filter((one) => matches(one, query))),
+    }
+    return { status: 200, body }
+  },
+)
+
+type DisabledMarket = { chain: string; protocol: string; asset?: string; reason: string }
+
+/** Markets that are listed, but not offered, because a probe has found that they are not what is listed. */
+function disabledMarkets(client: ChainClient): DisabledMarket[] {
+  const { chain } = client
+  return chain.markets.flatMap((market) => {
+    const reason = disabledMarket(client, market)
+    const { protocol, underlying } = market
+    const asset = tokensOf(chain).find(({ address }) => address === underlying)?.symbol
+    return reason ? [{ chain: chain.name, protocol, ...(asset && { asset }), reason }] : []
+  })
+}
+
+/** The additive field that names them; absent when all are offered. */
+const disabledField = (disabled: DisabledMarket[]) => (disabled.length > 0 ? { disabled } : {})
+
+type Filter = { asset?: string | undefined; protocol?: string | undefined }
+
+const matches = (rate: Pick<DisabledMarket, 'asset' | 'protocol'>, { asset, protocol }: Filter) =>
+  (!asset || rate.asset === asset) && (!protocol || rate.protocol === protocol)
+
+const rateBody = ({ chain, protocol, asset, apyPercent }: Rate) => ({
+  chain,
+  protocol,
+  asset,
+  apy: apyPercent,
+})

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { listYields, type YieldSnapshot } from '../../../db/yields.js'
+import { prices } from '../../../domain/prices.js'
+import { apiKey } from '../../http/auth/apiKey.js'
+import { noParams } from '../../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
+import { readRoute } from '../../http/route.js'
+import { yieldHistoryAnswer } from '../../schemas/examples/resources.js'
+import { listOf, yieldSnapshot } from '../../schemas/resources.js'
+import { rateFilters } from './rateFilters.js'
+
+/** At most 18 digits: what a bigint column can hold. */
+const cursorIds = /^[1-9]\d{0,17}$/
+
+const time = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 time such as `2026-11-21T04:36:02Z`' })
+    .optional()
+    .meta({ description, examples: ['2026-11-21T00:00:00Z'] })
+
+export const listYieldHistory = readRoute(
+  {
+    path: '/yields/history',
+    caller: apiKey({ credits: prices.readYieldHistory }),
+    params: noParams,
+    query: z.strictObject({
+      ...pageQuery,
+      ...rateFilters,
+      from: time('Not before this time.'),
+      to: time('Before this time.'),
+    }),
+    docs: {
+      operationId: 'listYieldHistory',
+      tag: 'Yields',
+      summary: 'Get past APYs',
+      description: 'What each market paid, read every 5 minutes, newest first.',
+      responses: {
+        200: {
+          description: 'A page of past rates.',
+          schema: listOf(yieldSnapshot, 'YieldHistory', 'Past rates, newest first.'),
+          examples: { last: yieldHistoryAnswer },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ db, registry }, { query }) => {
+    const { chain, protocol, asset, from, to } = query
+    const slice = toSlice(query, cursorIds)
+    const filter = {
+      chain: chain === undefined ? undefined : registry.resolve(chain).name,
+      protocol,
+      asset,
+      from: from === undefined ? undefined : new Date(from),
+      to: to === undefined ? undefined : new Date(to),
+    }
+    const snapshots = await listYields(db, filter, slice)
+    return { status: 200, body: pageBody(snapshots, slice, snapshotBody) }
+  },
+)
+
+const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: YieldSnapshot) => ({
+  chain,
+  protocol,
+  asset,
+  apy: Number(apyPercent),
+  takenAt: takenAt.toISOString(),
+})

@@ -1,0 +1,107 @@
+import { admit, refund, type Admission, type Search } from '../../../db/tenants/metering.js'
+import { areKnown } from '../../../db/tenants/staying.js'
+import { keyDigest, type Scope } from '../../../db/tenants/accounts.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { outOfCredits, setCredits } from '../credits.js'
+import { addressOf } from './browser.js'
+import { noteSender } from '../requestLog.js'
+import { accountSuspended, type Door, type Visit } from './door.js'
+import { rateLimited, setWindow } from '../window.js'
+import type { Request } from 'express'
+import type { Db } from '../../../db/connection/connect.js'
+
+const bearer = /^Bearer (\S+)$/i
+
+/** What a call with an API key costs. */
+type Price = {
+  credits: number
+  /** Gives credits of another call back, so that what is left is not told. */
+  refunds?: boolean
+}
+
+/** The door of programs: they are known by an API key and pay with the credits of its account. */
+export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
+  return {
+    credits,
+    admit: (visit, search) => admitKey(visit, credits, search),
+    async refund({ services: { db, log }, requestId }) {
+      if (credits === 0) return
+      await refund(db, requestId).catch((error: unknown) => {
+        log.error({ err: error, requestId }, 'refund failed')
+      })
+    },
+    settle({ response }, { balance }, charged) {
+      setCredits(response, charged, balance - BigInt(charged))
+      if (refunds) response.removeHeader('X-Credits-Remaining')
+    },
+    stillKnown: knownStill,
+  }
+}
+
+/** One statement for all of them, whatever their calls cost. */
+export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
+  return areKnown(
+    db,
+    callers.map(({ keyDigest }) => keyDigest),
+  )
+}
+
+/**
+ * Checks key, rate, scope and credits, and sets the rate and credit headers.
+ *
+ * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
+ */
+async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>) {
+  const { services, request, response, requestId, route, scope } = visit
+  const { db, shield } = services
+  const address = addressOf(services, request)
+  const guarded = shield.peek(address)
+  setWindow(response, guarded)
+  const key = keyOf(request)
+  if (guarded.used >= guarded.limit && !shield.trusts(digestOf(key))) throw rateLimited(guarded)
+  const cost = scope === 'read' ? credits : 0
+  const call = { requestId, cost, route, scope }
+  const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
+  if (key === undefined || !admission) {
+    setWindow(response, shield.count(address))
+    throw unauthorized(visit)
+  }
+  shield.trust(admission.keyDigest)
+  setWindow(response, admission)
+  setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
+  noteSender(response, { accountId: admission.accountId, keyDigest: admission.keyDigest })
+  assertAdmitted(admission, scope, credits)
+  return admission
+}
+
+function assertAdmitted(admission: Admission, scope: Scope, credits: number): void {
+  if (admission.verdict === 'rateLimited') throw rateLimited(admission)
+  if (admission.verdict === 'suspended') throw accountSuspended()
+  if (admission.verdict === 'outOfScope') {
+    throw new ServiceError(
+      'FORBIDDEN',
+      `This key may not ${scope}. Use one with the scope ${scope}.`,
+    )
+  }
+  if (admission.verdict === 'outOfCredits') throw outOfCredits(credits, admission.balance)
+}
+
+const digestOf = (key: string | undefined) => key && keyDigest(key)?.toString('base64')
+const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
+
+/** Says no more of a key that looks like one than that it is not valid. */
+function unauthorized({ request, response }: Visit): ServiceError {
+  response.setHeader('WWW-Authenticate', 'Bearer')
+  const key = keyOf(request)
+  if (!request.get('authorization')) {
+    const message = 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  if (key === undefined || !keyDigest(key)) {
+    const message =
+      'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: ' +
+      '`svc_sk_` and 64 hexadecimal characters.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  return new ServiceError('UNAUTHORIZED', 'The API key is unknown, revoked or expired.')
+}

@@ -1,0 +1,123 @@
+import { scopeMember, transactScoped } from '../../../db/connection/scope.js'
+import { lockAccount } from '../../../db/tenants/metering.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { addressOf } from './browser.js'
+import { enter, toVisit, type Purpose } from './door.js'
+import { parseInput, readJson, type InputSpec, type Schema } from '../input.js'
+import { session } from './session.js'
+import { rateLimited, setWindow } from '../window.js'
+import type { Request, RequestHandler, Response, Router } from 'express'
+import type { z } from 'zod'
+import type { Db } from '../../../db/connection/connect.js'
+import type { Member } from '../../../db/tenants/sessions.js'
+import type { Role } from '../../../domain/roles.js'
+import type { Services } from '../services.js'
+
+/** An endpoint of the dashboard alone, as it is mounted. It is no part of the published document. */
+export type DashboardRoute = {
+  method: 'get' | 'post'
+  spec: { path: string }
+  mount(services: Services, router: Router): void
+}
+
+type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = InputSpec<
+  Params,
+  Query,
+  Body
+> & { method: 'get' | 'post'; path: string }
+
+/** What an endpoint has understood, and the exchange itself for those that set cookies. */
+export type Visited<Params = unknown, Query = unknown, Body = unknown> = {
+  request: Request
+  response: Response
+  requestId: string
+  params: Params
+  query: Query
+  body: Body
+}
+
+type Reply = { status: 200 | 201; body: unknown }
+type Handler<Call> = (services: Services, call: Call) => Promise<Reply>
+
+/** An endpoint of the dashboard for those who are signed in and have one of these roles. */
+export function memberRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
+  { roles, ...spec }: Spec<Params, Query, Body> & { roles: readonly Role[] },
+  handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>> & { caller: Member }>,
+): DashboardRoute {
+  const door = session({ credits: 0 })
+  // Every role may read: which of them may write here is for the route to say.
+  const purpose: Purpose = { route: nameOf(spec), scope: 'read' }
+  return mountable(spec, async (services, request, response) => {
+    const visit = toVisit(services, response, purpose)
+    const caller = await enter(door, visit)
+    if (!roles.includes(caller.role)) {
+      const message = `A ${caller.role} may not do this. It takes one who is ${roles.join(' or ')}.`
+      throw new ServiceError('FORBIDDEN', message)
+    }
+    const input = await readInput(spec, request, response)
+    const { requestId } = visit
+    return handler(services, { caller, request, response, requestId, ...input })
+  })
+}
+
+/** An endpoint of the dashboard for those who are not signed in yet. Each address may call them so often. */
+export function openRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
+  spec: Spec<Params, Query, Body>,
+  handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>>>,
+): DashboardRoute {
+  return mountable(spec, async (services, request, response) => {
+    response.locals.judged = true
+    const window = services.shield.count(addressOf(services, request))
+    setWindow(response, window)
+    if (window.used > window.limit) throw rateLimited(window)
+    const input = await readInput(spec, request, response)
+    const requestId = String(response.locals.requestId)
+    return handler(services, { request, response, requestId, ...input })
+  })
+}
+
+const nameOf = ({ method, path }: { method: string; path: string }) =>
+  `${method.toUpperCase()} ${path}`
+
+function mountable(
+  { method, path }: { method: 'get' | 'post'; path: string },
+  answer: (services: Services, request: Request, response: Response) => Promise<Reply>,
+): DashboardRoute {
+  return {
+    method,
+    spec: { path },
+    mount(services, router) {
+      const handle: RequestHandler = async (request, response) => {
+        const { status, body } = await answer(services, request, response)
+        // An answer that came too late has been given already.
+        if (!response.headersSent) response.status(status).json(body)
+      }
+      router[method](path, handle)
+    },
+  }
+}
+
+async function readInput<Params extends Schema, Query extends Schema, Body extends Schema>(
+  spec: Spec<Params, Query, Body>,
+  request: Request,
+  response: Response,
+) {
+  if (spec.method === 'post') await readJson(spec, request, response)
+  return parseInput(spec, request)
+}
+
+/**
+ * Does a member's work in one transaction that sees his account only, and in which his acts are noted as his. It
+ * locks the account: what is counted in it is exact.
+ */
+export function actAs<T>(
+  db: Db,
+  { accountId, userId }: Member,
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  return transactScoped(db, accountId, async (trx) => {
+    await scopeMember(trx, userId)
+    await lockAccount(trx, accountId)
+    return work(trx)
+  })
+}

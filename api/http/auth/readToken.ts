@@ -1,0 +1,97 @@
+import { admitToken, type TokenHolder } from '../../../db/tenants/readTokens.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { apiKey, knownStill } from './apiKey.js'
+import { addressOf } from './browser.js'
+import { setCredits } from '../credits.js'
+import { rateLimited, setWindow } from '../window.js'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Admission, Search } from '../../../db/tenants/metering.js'
+import type { Door, Visit } from './door.js'
+import type { Services } from '../services.js'
+
+/** Requests that one token may make in a minute. They are not counted against the account. */
+const TOKEN_LIMIT = 60
+
+/**
+ * The door of programs, and of browsers that hold a token for the one intent that the path names. They are known
+ * by nothing that a browser sends by itself, so that they may come from any origin.
+ */
+export function keyOrReadToken({ credits }: { credits: number }): Door<Admission | TokenHolder> {
+  const byKey = apiKey({ credits })
+  return {
+    ...byKey,
+    anyOrigin: true,
+    admit<Row>(visit: Visit, search?: Search<Row>) {
+      const token = tokenOf(visit.request)
+      return token === undefined ? byKey.admit(visit, search) : admitHolder(visit, token, search)
+    },
+    async refund(visit) {
+      if (tokenOf(visit.request) === undefined) await byKey.refund(visit)
+    },
+    settle: () => undefined,
+    stillKnown: knownStill,
+  }
+}
+
+/** In the header, or where none can be sent, as by an EventSource, in the query. */
+function tokenOf(request: Request): string | undefined {
+  const authorization = request.get('authorization')
+  if (authorization !== undefined) return /^Bearer (svc_rt_\S*)$/i.exec(authorization)?.[1]
+  const { token } = request.query
+  return typeof token === 'string' ? token : undefined
+}
+
+/** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
+async function admitHolder<Row>(visit: Visit, token: string, search?: Search<Row>) {
+  const { services, request, response } = visit
+  const { db, shield } = services
+  allowAnyOrigin(response)
+  const address = addressOf(services, request)
+  const guarded = shield.peek(address)
+  setWindow(response, guarded)
+  if (guarded.used >= guarded.limit) throw rateLimited(guarded)
+  const holder = await admitToken(db, token)
+  if (!holder) {
+    setWindow(response, shield.count(address))
+    response.setHeader('WWW-Authenticate', 'Bearer')
+    throw new ServiceError('UNAUTHORIZED', 'The read token is unknown or expired. Make a new one.')
+  }
+  const window = { ...holder, limit: TOKEN_LIMIT }
+  setWindow(response, window)
+  setCredits(response, 0, 0n)
+  response.removeHeader('X-Credits-Remaining')
+  if (holder.used > TOKEN_LIMIT) throw rateLimited(window)
+  if (request.params.intentId !== holder.intentId) {
+    throw new ServiceError('FORBIDDEN', 'This token is for another intent.')
+  }
+  const found = search && (await search.lookup.find(db, holder.accountId, search.key))
+  return { ...holder, found }
+}
+
+function allowAnyOrigin(response: Response): void {
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, X-Intent-Version, Retry-After')
+}
+
+const PREFLIGHT_KEPT_S = 7_200
+
+/**
+ * Answers what a browser asks before it sends a header of its own. It carries no token, so that nobody is asked for
+ * one.
+ *
+ * @see https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+export const answerPreflight =
+  (services: Pick<Services, 'shield' | 'dashboard'>): RequestHandler =>
+  (request, response, next) => {
+    if (request.get('access-control-request-method') === undefined) {
+      next()
+      return
+    }
+    setWindow(response, services.shield.peek(addressOf(services, request)))
+    allowAnyOrigin(response)
+    response.setHeader('Access-Control-Allow-Methods', 'GET')
+    response.setHeader('Access-Control-Allow-Headers', 'Authorization, Last-Event-ID')
+    response.setHeader('Access-Control-Max-Age', PREFLIGHT_KEPT_S)
+    response.status(204).end()
+  }

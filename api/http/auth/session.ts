@@ -1,0 +1,79 @@
+import { admitSession, tokenDigest, type Member } from '../../../db/tenants/sessions.js'
+import { areOpen } from '../../../db/tenants/staying.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { scopesOf } from '../../../domain/roles.js'
+import { addressOf } from './browser.js'
+import { sessionCookie } from './cookies.js'
+import { setCredits } from '../credits.js'
+import { noteSender } from '../requestLog.js'
+import { accountSuspended, type Door, type Visit } from './door.js'
+import { rateLimited, setWindow } from '../window.js'
+import type { Response } from 'express'
+import type { Db } from '../../../db/connection/connect.js'
+import type { Scope } from '../../../db/tenants/accounts.js'
+import type { Search } from '../../../db/tenants/metering.js'
+
+/**
+ * The door of people: they are known by the cookie of their session, and may do what their role in its account
+ * allows. What they read costs nothing.
+ *
+ * @param credits - What a write costs.
+ */
+export function session({ credits }: { credits: number }): Door<Member> {
+  return {
+    credits,
+    admit: admitMember,
+    refund: () => Promise.resolve(),
+    settle({ response }, { balance }, charged) {
+      setCredits(response, charged, balance - BigInt(charged))
+    },
+    stillKnown: isSignedIn,
+  }
+}
+
+const isSignedIn = (db: Db, members: Member[]) =>
+  areOpen(
+    db,
+    members.map(({ sessionId }) => sessionId),
+  )
+
+/** What pages read, over and over, is not what somebody did: writes only are kept. */
+function noteWriter(response: Response, { accountId, userId }: Member): void {
+  if (response.req.method !== 'GET') noteSender(response, { accountId, userId })
+}
+
+/** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
+async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
+  const member = await identify(visit)
+  setWindow(visit.response, member)
+  assertAdmitted(member, visit.scope)
+  const { db } = visit.services
+  const found = search && (await search.lookup.find(db, member.accountId, search.key))
+  return { ...member, found }
+}
+
+async function identify({ services, request, response, requestId }: Visit): Promise<Member> {
+  const { db, shield, dashboard } = services
+  const address = addressOf(services, request)
+  const guarded = shield.peek(address)
+  setWindow(response, guarded)
+  const token = sessionCookie(dashboard).read(request) ?? ''
+  const digest = tokenDigest(token)?.toString('base64')
+  if (guarded.used >= guarded.limit && !shield.trusts(digest)) throw rateLimited(guarded)
+  const member = digest && (await admitSession(db, token, requestId))
+  if (!member) {
+    setWindow(response, shield.count(address))
+    throw new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session is over.')
+  }
+  shield.trust(digest)
+  noteWriter(response, member)
+  return member
+}
+
+function assertAdmitted(member: Member, scope: Scope): void {
+  if (member.verdict === 'rateLimited') throw rateLimited(member)
+  if (member.verdict === 'suspended') throw accountSuspended()
+  if (!scopesOf[member.role].includes(scope)) {
+    throw new ServiceError('FORBIDDEN', `A ${member.role} may not ${scope}. Ask an owner.`)
+  }
+}

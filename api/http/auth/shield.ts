@@ -1,0 +1,57 @@
+import { MINUTE_MS } from '../../../durations.js'
+import type { Window } from '../window.js'
+
+/**
+ * Requests without a valid key share this many a minute per address. It spares the database, and gives
+ * their answers the rate headers that every answer has.
+ */
+const SHIELD_LIMIT = 600
+/** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
+const SHIELD_SIZE = 10_000
+
+/**
+ * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
+ * same: many callers may share an address, and one of them must not lock the others out.
+ *
+ * @param limit - Such requests a minute.
+ */
+export function createShield(limit = SHIELD_LIMIT) {
+  const counted = new Map<string, Omit<Window, 'retryAfter'>>()
+  const trusted = new Set<string>()
+  const current = (address: string) => {
+    const known = counted.get(address)
+    if (known && known.resetAt * 1000 > Date.now()) return known
+    const resetAt = (Math.floor(Date.now() / MINUTE_MS) + 1) * 60
+    const window = { limit, used: 0, resetAt }
+    counted.delete(address)
+    counted.set(address, window)
+    dropOldest(counted)
+    return window
+  }
+  return {
+    peek: (address: string): Window => withWait(current(address)),
+    count(address: string): Window {
+      const window = current(address)
+      window.used += 1
+      return withWait(window)
+    },
+    /** `digest`: of a key or a token that was admitted. */
+    trust(digest: string): void {
+      if (trusted.has(digest)) return
+      trusted.add(digest)
+      dropOldest(trusted)
+    },
+    trusts: (digest: string | undefined) => digest !== undefined && trusted.has(digest),
+  }
+}
+
+const withWait = (window: Omit<Window, 'retryAfter'>): Window => ({
+  ...window,
+  retryAfter: Math.max(1, window.resetAt - Math.floor(Date.now() / 1000)),
+})
+
+function dropOldest(remembered: Map<string, unknown> | Set<string>): void {
+  if (remembered.size <= SHIELD_SIZE) return
+  for (const oldest of remembered.keys()) return void remembered.delete(oldest)
+}
+export type Shield = ReturnType<typeof createShield>

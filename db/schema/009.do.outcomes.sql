@@ -1,0 +1,168 @@
+-- Results of operations: signed amounts, burns, signals to workflows, lent sums and step events.
+
+-- USD value that an operation moves, in base units of USDC, written once by the signer. Kept for two days.
+create table signed_amount (
+  operation_id text primary key references operation,
+  wallet_id text not null references wallet,
+  units numeric(78, 0) not null check (units > 0),
+  signed_at timestamptz not null default clock_timestamp()
+);
+create index signed_amount_latest on signed_amount (signed_at);
+create index signed_amount_wallet on signed_amount (wallet_id, signed_at);
+grant select, insert on signed_amount to steward_signer;
+grant select (operation_id, signed_at), delete on signed_amount to steward_worker;
+
+create trigger signed_amount_whole before truncate on signed_amount
+  for each statement execute function refuse_change();
+
+-- Rejects changes to a signed amount, and its deletion within 48 hours: twice the window of the daily limit.
+create function refuse_change_of_late() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' and old.signed_at < clock_timestamp() - interval '48 hours' then return old; end if;
+  raise exception '% is kept as it was written for two days.', tg_table_name using errcode = 'restrict_violation';
+end $$;
+create trigger signed_amount_kept before delete or update on signed_amount
+  for each row execute function refuse_change_of_late();
+
+-- Money that left a chain over CCTP, and the message that mints it on the destination.
+create table burn (
+  operation_id text primary key references operation,
+  source_domain int not null,
+  -- The lowest destination block that a reorg could have replaced at the time of the burn. The mint is not below it.
+  destination_block bigint not null,
+  -- The message as the burn emitted it, before attestation.
+  sent text,
+  burned_at timestamptz,
+  event_nonce text,
+  -- The attested message, which the mint submits.
+  message text,
+  attestation text,
+  -- True when the mint is final and no work is left.
+  minted boolean not null default false,
+  -- When the message was first attested. Null: not yet.
+  attested_at timestamptz,
+  constraint burn_check
+    check (((event_nonce is null) = (message is null)) and ((message is null) = (attestation is null))),
+  unique (source_domain, event_nonce)
+);
+create index burn_unminted on burn (operation_id) where not minted;
+alter table burn enable row level security;
+create policy all_accounts on burn to steward_worker, steward_lanes, steward_signer using (true) with check (true);
+create policy own_account on burn for select to steward_api
+  using (exists (select from operation o where (o.id = burn.operation_id)));
+grant select on burn to steward_worker, steward_signer, steward_lanes;
+grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
+grant select (operation_id, burned_at, attested_at) on burn to steward_api;
+grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_lanes;
+
+-- Operations whose workflows wait for a signal, because the step takes longer than a minute.
+create table awaited (
+  operation_id text primary key references operation on delete cascade,
+  workflow_id text not null,
+  -- The outcome of the operation, or the attestation of its burn.
+  what text not null check (what in ('outcome', 'attestation')),
+  since timestamptz not null default clock_timestamp(),
+  -- The earliest time of the next signal.
+  notify_at timestamptz not null default clock_timestamp(),
+  attempts int not null default 0
+);
+alter table awaited enable row level security;
+create policy all_accounts on awaited to steward_worker using (true) with check (true);
+grant select, update, delete on awaited to steward_worker;
+
+-- Sums of the final deposits and withdrawals of an account, per resource.
+create table account_lent (
+  account_id text references account,
+  chain_id bigint,
+  resource text,
+  -- Base units of the market's underlying token.
+  units numeric(78, 0) not null,
+  primary key (account_id, chain_id, resource)
+);
+alter table account_lent enable row level security;
+create policy own_account on account_lent for select to steward_api
+  using (account_id = current_account((select true)));
+grant select on account_lent to steward_api;
+
+-- Notifies the signer of a new operation and emits step_started. A bridge starts with its burn.
+create function follow_order() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_notify('operation', json_build_object(
+    'id', new.id, 'state', new.state, 'chainId', new.chain_id)::text);
+  if new.kind not in ('mint', 'fund') then
+    insert into intent_event (intent_id, account_id, wallet_id, type, data)
+    values (new.intent_id, new.account_id, new.wallet_id, 'step_started', json_strip_nulls(json_build_object(
+      'step', new.sequence, 'kind', new.kind, 'chain', (select c.name from chain c where c.id = new.chain_id),
+      'txHash', new.tx_hash)));
+  end if;
+  return null;
+end $$;
+create trigger operation_ordered after insert on operation
+  for each row execute function follow_order();
+
+-- Notifies listeners of operations whose state, transaction or block changed, once per state and chain. Emits the
+-- events of steps that completed, failed, progressed or were reverted, in chain order. Updates account_lent.
+-- A bridge step burns, then mints, and completes with its mint. A reorg that removes the block of a confirmed
+-- operation reverts its step. An operation that was cancelled with its intent has not failed.
+create function follow_operations() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  -- A notification holds 8,000 bytes: 90 ids.
+  perform pg_notify('operation',
+    json_build_object('ids', json_agg(c.id), 'state', c.state, 'chainId', c.chain_id)::text)
+  from (
+    select n.id, n.state, n.chain_id, row_number() over (partition by n.state, n.chain_id) / 90 as part
+    from changed n join former o using (id)
+    where (n.state, n.tx_id, n.block_hash) is distinct from (o.state, o.tx_id, o.block_hash)) c
+  group by c.state, c.chain_id, c.part;
+
+  insert into intent_event (intent_id, account_id, wallet_id, type, data)
+  select n.intent_id, n.account_id, n.wallet_id,
+    case
+      when n.state in ('rejected', 'cancelled') or n.state = 'confirmed' and not n.success then 'step_failed'
+      when n.state <> 'confirmed' then 'step_reverted'
+      when n.kind = 'bridge' then 'step_progressed'
+      else 'step_completed' end,
+    json_strip_nulls(json_build_object('step', n.sequence, 'kind', n.kind, 'chain', c.name,
+      'txHash', n.tx_hash, 'code', case when n.state in ('rejected', 'cancelled') then n.code end))
+  from changed n join former o using (id) left join chain c on c.id = n.chain_id
+  where n.kind <> 'fund' and n.state <> o.state and (n.state in ('confirmed', 'rejected')
+    or n.state = 'cancelled' and n.code is distinct from 'CANCELLED'
+    or o.state = 'confirmed' and n.state <> 'final')
+  order by n.block_number, n.log_index, n.intent_id, n.sequence;
+
+  -- A fixed order prevents deadlocks between two statements.
+  insert into account_lent as l (account_id, chain_id, resource, units)
+  select n.account_id, n.chain_id, n.resource, sum(
+    case when n.state = 'final' and n.success then coalesce(n.units, 0) else 0 end
+      - case when o.state = 'final' and o.success then coalesce(o.units, 0) else 0 end)
+  from changed n join former o using (id)
+  where (n.state = 'final') <> (o.state = 'final') and n.kind in ('deposit', 'withdraw') and n.resource is not null
+  group by n.account_id, n.chain_id, n.resource
+  order by n.account_id, n.chain_id, n.resource
+  on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
+  return null;
+end $$;
+create trigger operation_followed after update on operation
+  referencing old table as former new table as changed for each statement execute function follow_operations();
+
+-- Marks an operation as awaited by its workflow. Returns false without a mark when the awaited result exists. The row
+-- lock orders it against the commit that settles the operation: that commit comes first, or finds the mark.
+create function mark_awaited(p_operation text, p_what text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if p_what = 'outcome' then
+    perform from operation o where o.id = p_operation and o.state in ('queued', 'signed', 'mined') for share;
+  else
+    perform from burn b where b.operation_id = p_operation and b.event_nonce is null for share;
+  end if;
+  if not found then return false; end if;
+  insert into awaited as a (operation_id, workflow_id, what)
+  select o.id, o.intent_id, p_what from operation o where o.id = p_operation
+  on conflict (operation_id) do update
+    set what = excluded.what, since = excluded.since, notify_at = excluded.notify_at, attempts = 0;
+  return true;
+end $$;
+
+grant execute on function mark_awaited to steward_worker;

@@ -1,0 +1,1 @@
+"""Modules that the clients share. Not part of the public interface."""

@@ -1,0 +1,110 @@
+"""What a call asks for, before it is known who sends it, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote, urlencode
+
+from ..models import Model, Page
+
+Body = TypeVar("Body", bound=Model)
+Item = TypeVar("Item", bound=Model)
+
+QueryValue = str | int | bool | datetime | Sequence[str] | None
+
+LONGEST_PAGE = 100
+"""The most that a page has: each costs as much as any other."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[Body]):
+    """One call of the API, and what its answer is."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    """Below the host: with `/v1`."""
+    answer: type[Body]
+    query: Mapping[str, QueryValue] = field(default_factory=dict[str, QueryValue])
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+    is_keyed: bool = False
+    """Gets an Idempotency-Key when the caller has named none."""
+    patience: float = 0
+    """Seconds that the API was asked to take its time."""
+
+
+@dataclass(frozen=True)
+class ListCall(Generic[Item]):
+    """A list, which is read page by page."""
+
+    path: str
+    page: type[Page[Item]]
+    query: Mapping[str, QueryValue]
+    cursor: str | None = None
+    limit: int | None = None
+
+    def first(self) -> Call[Page[Item]]:
+        limit = self.limit or LONGEST_PAGE
+        query = {**self.query, "limit": limit, "cursor": self.cursor}
+        return Call("GET", self.path, self.page, query)
+
+    def after(self, page: Page[Item]) -> ListCall[Item] | None:
+        """What follows a page; None after the last one."""
+        if not page.has_more or page.next_cursor is None:
+            return None
+        # A cursor says where it began: the first page alone may begin after an event.
+        query = {k: v for k, v in self.query.items() if k != "after"}
+        return replace(self, query=query, cursor=page.next_cursor)
+
+
+@dataclass(frozen=True)
+class StreamCall:
+    """Events as they happen: of one intent, or of all."""
+
+    path: str
+    query: Mapping[str, QueryValue] = field(default_factory=dict[str, QueryValue])
+    after: str | None = None
+
+
+def target_of(path: str, query: Mapping[str, QueryValue]) -> str:
+    """Path and query as they are sent."""
+    search = urlencode({k: _query_text(v) for k, v in query.items() if v is not None})
+    return f"{path}?{search}" if search else path
+
+
+def segment(value: str) -> str:
+    """A part of a path.
+
+    Raises:
+        ValueError: for nothing: the path would be another one.
+    """
+    if not value:
+        raise ValueError("An id must not be empty.")
+    # As they are, these two would lead elsewhere.
+    return {".": "%2E", "..": "%2E%2E"}.get(value) or quote(value, safe="")
+
+
+def write(
+    path: str, answer: type[Body], body: Mapping[str, Any], key: str | None
+) -> Call[Body]:
+    """A POST that is done once, however often it is sent."""
+    return Call("POST", path, answer, body=body, idempotency_key=key, is_keyed=True)
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that the caller has given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _query_text(value: QueryValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        # A moment without a zone is one of this machine, as `datetime` has it.
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    if isinstance(value, (str, int)):
+        return str(value)
+    return ",".join(value or ())

@@ -1,0 +1,152 @@
+"""The two ways to reach the API: one blocks, the other one lets others go on meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar, cast
+
+import anyio
+import httpx2
+
+from ..errors import ConnectionError, InvalidAnswerError, TimeoutError
+from .rules import Answer, Request
+
+Result = TypeVar("Result")
+
+
+class Stream(Protocol):
+    """An answer that goes on: `answer` has no content of one that is a stream of events."""
+
+    answer: Answer
+
+    async def chunk(self) -> bytes | None:
+        """What came next; None at the end."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Port(Protocol):
+    """What the engine needs of the world. All of it raises ConnectionError and TimeoutError."""
+
+    async def send(self, request: Request) -> Answer: ...
+    async def open(self, request: Request) -> Stream: ...
+    async def sleep(self, seconds: float) -> None: ...
+
+
+def run(awaitable: Awaitable[Result]) -> Result:
+    """The result of what never waits, because its port blocks instead."""
+    try:
+        awaitable.__await__().send(None)
+    except StopIteration as end:
+        return cast(Result, end.value)
+    raise RuntimeError("A blocking client cannot wait for something else.")
+
+
+class BlockingPort:
+    """Its methods never wait: they are done when they return."""
+
+    def __init__(self, client: httpx2.Client) -> None:
+        self._client = client
+
+    async def send(self, request: Request) -> Answer:
+        with _told():
+            response = self._client.send(_build(self._client, request), follow_redirects=False)
+            return _answer(response, response.content)
+
+    async def open(self, request: Request) -> Stream:
+        with _told():
+            built = _build(self._client, request)
+            response = self._client.send(built, stream=True, follow_redirects=False)
+            content = b"" if _is_stream(response) else response.read()
+        return BlockingStream(response, content)
+
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(max(0.0, seconds))
+
+
+class BlockingStream:
+    def __init__(self, response: httpx2.Response, content: bytes) -> None:
+        self.answer = _answer(response, content)
+        self._response = response
+        self._chunks: Iterator[bytes] = response.iter_bytes()
+
+    async def chunk(self) -> bytes | None:
+        with _told():
+            return next(self._chunks, None)
+
+    async def close(self) -> None:
+        self._response.close()
+
+
+class AsyncPort:
+    """Waits as the event loop does."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def send(self, request: Request) -> Answer:
+        with _told():
+            response = await self._client.send(
+                _build(self._client, request), follow_redirects=False
+            )
+            return _answer(response, response.content)
+
+    async def open(self, request: Request) -> Stream:
+        with _told():
+            built = _build(self._client, request)
+            response = await self._client.send(built, stream=True, follow_redirects=False)
+            content = b"" if _is_stream(response) else await response.aread()
+        return AsyncStream(response, content)
+
+    async def sleep(self, seconds: float) -> None:
+        await anyio.sleep(max(0.0, seconds))
+
+
+class AsyncStream:
+    def __init__(self, response: httpx2.Response, content: bytes) -> None:
+        self.answer = _answer(response, content)
+        self._response = response
+        self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
+
+    async def chunk(self) -> bytes | None:
+        with _told():
+            return await anext(self._chunks, None)
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+def _build(client: httpx2.Client | httpx2.AsyncClient, request: Request) -> httpx2.Request:
+    return client.build_request(
+        request.method,
+        request.url,
+        headers=request.headers,
+        content=request.content,
+        timeout=request.timeout,
+    )
+
+
+def _answer(response: httpx2.Response, content: bytes) -> Answer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, content)
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    kind = response.headers.get("content-type", "")
+    return response.status_code == 200 and kind.startswith("text/event-stream")
+
+
+@contextmanager
+def _told() -> Generator[None, None, None]:
+    """Tells what went wrong in words of this package."""
+    try:
+        yield
+    except httpx2.TimeoutException as error:
+        raise TimeoutError("The service has not answered in time.") from error
+    except httpx2.TransportError as error:
+        raise ConnectionError("The service cannot be reached.") from error
+    except httpx2.RequestError as error:
+        raise InvalidAnswerError("The answer cannot be read.") from error
