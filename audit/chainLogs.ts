@@ -1,5 +1,5 @@
 import { readLogRange } from '../chains/logRange.js'
-import { readBlock, type Log } from '../chains/read.js'
+import { readBlock, type EventLog } from '../chains/read.js'
 import { isOutcomeOf, outcomeFiltersOf, readOutcome, type Expected } from '../protocols/outcomes.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
@@ -13,7 +13,7 @@ const SEARCHED_BLOCKS = 2_000n
 export async function findOutcomeLog(
   client: ChainClient,
   operation: Expected,
-): Promise<Log | undefined> {
+): Promise<EventLog | undefined> {
   const head = await readBlock(client, 'latest')
   const filters = outcomeFiltersOf(client.chain, [operation])
   for (let to = head?.number ?? -1n; to >= 0n; to -= SEARCHED_BLOCKS) {
@@ -28,7 +28,7 @@ export async function findOutcomeLog(
 }
 
 /** Whether the log is the outcome of this operation. */
-export function isLogOf(chain: Chain, operation: Expected, log: Log): boolean {
+export function isLogOf(chain: Chain, operation: Expected, log: EventLog): boolean {
   const outcome = readOutcome(chain, log)
   return outcome !== undefined && isOutcomeOf(outcome, operation)
 }

@@ -1,5 +1,5 @@
 import type { AuditedOperation, MissingOperation } from '../db/audit/operations.js'
-import type { Log } from '../chains/read.js'
+import type { EventLog } from '../chains/read.js'
 
 /** The name of a check, as the report shows it. */
 export type Check =
@@ -19,7 +19,7 @@ export type Check =
 /** A repair that is certainly correct. Each one is a single transaction and safe to repeat. */
 export type Repair =
   /** The log of the operation is in an indexed block that was indexed without it. */
-  | { type: 'book'; operation: AuditedOperation; log: Log }
+  | { type: 'book'; operation: AuditedOperation; log: EventLog }
   /** The operation was executed and its row is missing. The recreated row has the same key, which is spent. */
   | { type: 'order'; operation: MissingOperation }
   /** The chain has no log of the operation, and its key is not spent. */

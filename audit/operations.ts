@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readReceipt, type Log } from '../chains/read.js'
+import { readReceipt, type EventLog } from '../chains/read.js'
 import { readAuditedChain, type AuditedChain } from '../db/audit/rows.js'
 import { pageOperations, readAudited, type AuditedOperation } from '../db/audit/operations.js'
 import { readOutcome } from '../protocols/outcomes.js'
@@ -96,7 +96,7 @@ function describeRow({ state, success, blockNumber }: AuditedOperation): string 
   return `${state}, ${success ? 'a success' : 'a failure'} in block ${blockNumber}`
 }
 
-function describeLog({ chain }: ChainClient, log: Log): string {
+function describeLog({ chain }: ChainClient, log: EventLog): string {
   const success = readOutcome(chain, log)?.success
   return `${success ? 'a success' : 'a failure'} in block ${log.blockNumber}, ${log.transactionHash}`
 }

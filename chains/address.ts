@@ -1,2 +1,2 @@
-/** True for two spellings of one address: only its checksum lies in the case. */
+/** Compares two spellings of an address: only the checksum depends on the case. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()

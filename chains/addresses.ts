@@ -1,27 +1,26 @@
-/** An ERC-4626 vault of USDC, and the market of Aave in which it lends what it holds. */
+/** An ERC-4626 vault of USDC, and the Aave market in which it lends its assets. */
 export type Vault = { address: string; lendsTo: { pool: string; aToken: string } }
 
-/** What is where on a chain. What it lacks is absent. */
+/** Contract addresses of a chain. A missing contract is absent. */
 export type Contracts = {
   usdc: string
   ethUsdFeed: string
-  /** A dollar beside USDC that Aave lists. */
+  /** Another USD token that Aave lists. */
   testDollar?: string | undefined
-  /** A pool, and the asset in it that is lent. */
+  /** A pool, and its asset that is lent. */
   aave?: { pool: string; asset: string; aToken: string }
   /** Markets of Compound III whose base token is USDC. */
   comets?: string[]
   vaults?: Vault[]
-  /** Markets that may be there: offered only where they are found. */
+  /** Markets that may be deployed. They are offered only where the probe finds them. */
   candidates?: Pick<Contracts, 'aave' | 'comets'>
   uniswap?: { factory: string; quoter: string; router: string } | undefined
 }
 
 /**
- * Public testnet addresses. USDC and the contracts of CCTP v2: Circle's lists; Aave:
- * aave-address-book 4.44.22; Comet: the deployments in Compound's repository; Uniswap v3: its list
- * of deployments; feeds: Chainlink's list of ETH / USD. Only markets that take Circle's USDC, or a
- * token that a pool of Uniswap may change it into.
+ * Public testnet addresses. USDC and CCTP v2: Circle's lists. Aave: aave-address-book 4.44.22. Comet: deployments in
+ * Compound's repository. Uniswap v3: its list of deployments. Feeds: Chainlink's ETH / USD feeds. Markets are listed
+ * only if they accept Circle's USDC, or a token that a Uniswap pool can swap it into.
  * @see https://developers.circle.com/stablecoins/usdc-contract-addresses
  * @see https://developers.circle.com/cctp/references/contract-addresses
  * @see https://github.com/bgd-labs/aave-address-book
@@ -33,7 +32,7 @@ export const testnetContracts = {
   'ethereum-sepolia': {
     usdc: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
     ethUsdFeed: '0x694AA1769357215DE4FAC081bf1f309aDC325306',
-    // What Aave's own faucet gives, which is called USDC there too.
+    // The token of Aave's own faucet, which is also called USDC there.
     testDollar: '0x94a9D9AC8a22534E3FaCa9F4e7F2E2cf85d5E4C8',
     aave: {
       pool: '0x6Ae43d3271ff6888e7Fc43Fd7321a503ff738951',
@@ -64,8 +63,8 @@ export const testnetContracts = {
   'base-sepolia': {
     usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
     ethUsdFeed: '0x4aDC67696bA383F43DD60A9e78F2C97Fbbfc7cb1',
-    // An earlier pool of Aave, and a Comet of a branch of Compound's repository. Aave's present pool lists a
-    // dollar of its own there.
+    // An earlier Aave pool, and a Comet from a branch of Compound's repository. Aave's current pool lists only a USD
+    // token of its own.
     candidates: {
       aave: {
         pool: '0xbE781D7Bdf469f3d94a62Cdcc407aCe106AEcA74',

@@ -1,13 +1,13 @@
 import { ServiceError } from '../domain/errors.js'
 import type { ChainClient } from './connect.js'
 
-/** What chains said, in their order, and the names of those that did not answer. */
+/** The answers of chains in their order, and the names of chains without an answer. */
 export type Answers<T> = { answers: T[]; unavailable: string[] }
 
 /**
- * Asks chains the same thing at once. One that does not answer does not hold back what the others say.
+ * Runs the same request on several chains concurrently. A chain without an answer does not delay the others' answers.
  *
- * @throws {ServiceError} UNAVAILABLE when none of them answers.
+ * @throws {ServiceError} UNAVAILABLE when no chain answers.
  */
 export async function askChains<T>(
   clients: ChainClient[],
@@ -15,7 +15,7 @@ export async function askChains<T>(
 ): Promise<Answers<T>> {
   const asked = await Promise.allSettled(clients.map(ask))
   const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
+  // Undecodable answers count too: a node that is out of sync has no contracts.
   const unavailable = clients
     .filter((_client, i) => asked[i]?.status === 'rejected')
     .map(({ chain }) => chain.name)
@@ -23,6 +23,6 @@ export async function askChains<T>(
   throw new ServiceError('UNAVAILABLE', `No answer from ${unavailable.join(', ')}. Try again.`)
 }
 
-/** The additive field that names silent chains; absent when all have answered. */
+/** The additive field with the names of unavailable chains; absent when all have answered. */
 export const unavailableField = (unavailable: string[]) =>
   unavailable.length > 0 ? { unavailable } : {}

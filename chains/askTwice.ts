@@ -1,8 +1,8 @@
 /**
- * Repeats a request when its first error is in doubt. A node that is importing a block may answer from the state of that
- * block and the time of the one before, where a call of Aave's pool reverts.
+ * Repeats a request once after a doubtful error. While a node imports a block, it may answer from the new state with
+ * the previous block's time, and calls of Aave's pool then revert.
  *
- * @param isDoubtful - Whether the request is repeated after this error. The second answer counts.
+ * @param isDoubtful - True for an error after which the request is repeated. The second answer counts.
  */
 export async function askTwice<T>(
   ask: () => Promise<T>,

@@ -10,10 +10,10 @@ export type Holding = { asset: string; units: bigint; decimals: number; priceE8:
 
 const native = new Interface(['function getEthBalance(address) view returns (uint256)'])
 
-/** USDC and the dollars that it is swapped for are taken as one. */
+/** USDC and the USD tokens that it is swapped for count as 1 USD. */
 const DOLLAR_PRICE_E8 = 100_000_000n
 
-/** Wei of an account at a block, the latest one unless told. Asked together with contracts. */
+/** Wei of an account at a block; the latest by default. Batched with other contract reads. */
 export async function readEthBalance(
   client: ChainClient,
   { owner, block = 'latest' }: { owner: string; block?: BlockRef },
@@ -23,14 +23,14 @@ export async function readEthBalance(
   return wei as bigint
 }
 
-/** What an address holds of USDC, the tokens that it is swapped for, and ETH at the head of a chain, without what it holds nothing of. */
+/** Balances of USDC, other listed tokens and ETH at the head of a chain. Zero balances are omitted. */
 export async function readHoldings(client: ChainClient, owner: string): Promise<Holding[]> {
   const tokens = tokensOf(client.chain)
   const [wei, amounts] = await Promise.all([
     readEthBalance(client, { owner }),
     Promise.all(tokens.map(({ address }) => readBalance(client, { token: address, owner }))),
   ])
-  // Wallets of the service need no ETH: the price is asked for only where somebody has sent some.
+  // Wallets need no ETH: the price is read only for those that received some.
   const ethPrice = wei > 0n ? await readEthPrice(client) : 0n
   const holdings = [
     ...tokens.map(({ symbol, decimals }, i) => {

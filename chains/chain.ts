@@ -3,8 +3,8 @@ import type { Vault } from './addresses.js'
 import type { ChainName, RollupKind } from './facts.js'
 
 /**
- * An ERC-20 token. `worth`: what one whole token is a promise of; tokens of the same worth are swapped at parity.
- * `eip712` are the name and version of its signing domain (EIP-2612, EIP-3009).
+ * An ERC-20 token. `worth`: the currency of one whole token; tokens of equal worth are swapped at parity. `eip712`:
+ * name and version of its signing domain (EIP-2612, EIP-3009).
  */
 export type Token = {
   symbol: string
@@ -14,19 +14,19 @@ export type Token = {
   eip712: { name: string; version: string }
 }
 
-/** A lending market: what can be deposited where. `receiptToken` is what the depositor gets. */
+/** A lending market. `receiptToken`: the token that the depositor receives. */
 export type Market = {
   protocol: 'aave-v3' | 'erc4626' | 'compound-v3'
   address: string
   underlying: string
   receiptToken: string
-  /** Of a vault: the market of Aave in which it lends what it holds. */
+  /** Of a vault: the Aave market in which it lends its assets. */
   lendsTo?: Vault['lendsTo']
-  /** Listed without being known to be there: offered where the probe finds it. */
+  /** Not known to be deployed: offered only where the probe finds it. */
   isCandidate?: true
 }
 
-/** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */
+/** Circle's bridge: the chain's domain, its contracts, and the attestation time of its burns in seconds. */
 export type Cctp = {
   domain: number
   tokenMessenger: string
@@ -34,7 +34,7 @@ export type Cctp = {
   seconds: Record<BridgeSpeed, [lower: number, upper: number]>
 }
 
-/** The pool of two tokens, by their symbols in any order; `fee` is its tier in millionths. */
+/** The pool of two tokens, by symbol in any order. `fee`: its tier in millionths. */
 export type SwapPool = { tokens: [string, string]; fee: number }
 
 export type Chain = {
@@ -42,28 +42,29 @@ export type Chain = {
   alias: string
   chainId: number
   usdc: Token
-  /** Tokens beside USDC that a market takes. */
+  /** Tokens other than USDC that a market accepts. */
   otherTokens: Token[]
   markets: Market[]
   cctp: Cctp
-  /** Uniswap v3 with QuoterV2 and SwapRouter02, and the one pool of each pair that is traded in. */
+  /** Uniswap v3 with QuoterV2 and SwapRouter02, and the one pool of each pair. */
   uniswap?: { factory: string; quoter: string; router: string; pools: SwapPool[] }
   ethUsdFeed: string
-  /** Blocks on top of and including an operation's own before it counts as confirmed. */
+  /** Blocks required for a confirmation, including the operation's own block. */
   confirmations: number
-  /** Blocks below the head that count as final at a node which does not tell. */
+  /** Blocks below the head that count as final on a node without the tag `finalized`. */
   finalityBlocks: number
-  /** How often the driver asks for a new head while it waits for something that was sent: a share of the block time. */
+  /** Poll interval of the head while a sent transaction is open, ms: a fraction of the block time. */
   pollMs: number
-  /** A transaction that is not mined so long after it was sent, and so many blocks later, is replaced. */
+  /** A transaction that is unmined for this time and this many blocks after it was sent is replaced. */
   stuckAfter: { seconds: number; blocks: number }
-  /** What a step usually takes here from its start to its confirmation, seconds. */
+  /** Usual duration of a step from its start to its confirmation, seconds. */
   stepSeconds: [lower: number, upper: number]
-  /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
+  /** How a rollup charges data posted on L1: as gas, or by a separate fee. Absent: not a rollup. */
   rollup?: RollupKind
-  /** Where people look at its transactions, without a slash at the end. Absent: nowhere. */
+  /** URL of the block explorer, without a trailing slash. Absent: none. */
   explorer?: string
-  /** Between these the tip is what the node suggests; and the highest total fee per gas the signer accepts, wei. */
+  /** Bounds of the tip that the node suggests, wei. */
   tipWei: { lowest: bigint; highest: bigint }
+  /** Highest total fee per gas that the signer accepts, wei. */
   maxFeeCapWei: bigint
 }

@@ -10,25 +10,24 @@ import type { PartLog } from '../log.js'
 
 export { didAnswer, isRefusedForGood, isRevert, revertedWith } from './rpc/errors.js'
 
-/** One chain and the way to ask it. Requests made in the same tick travel as one JSON-RPC batch. */
+/** Client of one chain. Requests made in the same tick share one JSON-RPC batch. */
 export type ChainClient = {
   chain: Chain
   /**
-   * @throws {ServiceError} RPC_ERROR with `chain`, `method` and `reason`; `answered` is true when the
-   *   node itself said no, `reverted` when it ran the call and the call reverted. Never the URL: it may
-   *   hold a key.
+   * @throws {ServiceError} RPC_ERROR with `chain`, `method` and `reason`. `answered`: the node itself returned an
+   *   error. `reverted`: the node ran the call and it reverted. Never the URL, which may hold a key.
    */
   send<T>(method: string, params: unknown[]): Promise<T>
-  /** The chain through each of its endpoints alone, the preferred one first. */
+  /** The chain through each of its endpoints separately, the preferred one first. */
   endpoints: ChainClient[]
-  /** What the latest probe has found here; nothing until there was one. */
+  /** Findings of the latest probe; empty before the first one. */
   condition: { findings: readonly Finding[] }
-  /** Of these, those that answer and are in step with the others, or where there is none, all that are on no fork. */
+  /** The endpoints that answer and are in step; if there are none, all that are on no fork. */
   inStep(): ChainClient[]
   close(): void
 }
 
-/** Why a capability of the chain is disabled, as the latest probe has it; undefined when it is not. */
+/** Why a capability of the chain is disabled, by the latest probe; undefined when it is enabled. */
 export const disabledBecause = (
   { condition }: Pick<ChainClient, 'condition'>,
   capability: Capability,
@@ -36,10 +35,10 @@ export const disabledBecause = (
 
 export type Chains = { list: ChainClient[]; byId(chainId: number | bigint): ChainClient }
 
-/** One address of a chain's node, or several, the preferred one first. */
+/** One RPC URL of a chain, or several, the preferred one first. */
 type Urls = string | string[]
 
-/** `compareMs`: how often several endpoints are compared. `waits`: what else than the usual is waited. */
+/** `compareMs`: how often several endpoints are compared. `waits`: changed timeouts. */
 export type ConnectOptions = {
   log?: PartLog | undefined
   compareMs?: number
@@ -47,8 +46,8 @@ export type ConnectOptions = {
 }
 
 /**
- * @param urls - Of several, the first one that is well is asked, and the next ones where it fails. Each is also
- *   there alone, as one of `endpoints`, which fails at once while it is known to be away.
+ * @param urls - With several, the first healthy one is asked, and the next ones when it fails. Each one is also a
+ *   client of its own in `endpoints`. Such a client fails at once while its endpoint is unavailable.
  */
 export function connectChain(
   chain: Chain,
@@ -109,14 +108,14 @@ export function connectChains(
   }
 }
 
-/** Who it is, without a word of its URL, which may hold a key. */
+/** A name without any part of the URL, which may hold a key. */
 const nameEndpoint = ({ name }: Chain, position: number) =>
   `endpoint ${position} of ${rpcVariable(name)}`
 
 function healthListener({ name: chain }: Chain, endpoint: number, log?: PartLog): HealthListener {
   return {
-    away: (reason) => log?.warn({ chain, endpoint, reason }, 'endpoint is away'),
-    back: () => log?.info({ chain, endpoint }, 'endpoint is back'),
+    away: (reason) => log?.warn({ chain, endpoint, reason }, 'endpoint unavailable'),
+    back: () => log?.info({ chain, endpoint }, 'endpoint available again'),
   }
 }
 
@@ -124,11 +123,11 @@ function headsListener(chain: Chain, log?: PartLog): HeadsListener {
   return {
     changed(endpoint, state) {
       const facts = { chain: chain.name, endpoint }
-      if (state === 'in step') log?.info(facts, 'endpoint is in step with the others')
-      else log?.warn({ ...facts, state }, 'endpoint is not in step with the others')
+      if (state === 'in step') log?.info(facts, 'endpoint in step with the others')
+      else log?.warn({ ...facts, state }, 'endpoint not in step with the others')
     },
     refused(endpoint, served) {
-      const message = `${nameEndpoint(chain, endpoint)} serves chain ${served}: never asked again`
+      const message = `${nameEndpoint(chain, endpoint)} serves chain ${served} and is ignored`
       log?.error({ chain: chain.name, endpoint, served }, message)
     },
   }

@@ -1,18 +1,18 @@
-/** Canonical chain names, in the order in which answers list them. */
+/** Canonical chain names, in the order of listings. */
 export const chainNames = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 export type ChainName = (typeof chainNames)[number]
 
-/** The part of a variable's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
+/** The part of a setting's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
 export const variableSuffix = (name: ChainName) => name.toUpperCase().replaceAll('-', '_')
-/** Name of the variable that says where a chain's node is. */
+/** Name of the setting with a chain's RPC URL. */
 export const rpcVariable = (name: ChainName) => `RPC_URL_${variableSuffix(name)}`
 
-/** How data that a rollup posts on L1 is paid: as gas, or by a fee of its own. */
+/** How a rollup charges data posted on L1: as gas, or by a separate fee. */
 export type RollupKind = 'nitro' | 'op-stack'
 
 /**
- * `domain` is the number of the chain in CCTP, the same on test and main networks. `usdcName` is the name in
- * the signing domain of Circle's USDC there; on main networks it is `USD Coin`.
+ * `domain`: the chain's number in CCTP, equal on test and main networks. `usdcName`: the name in the signing domain of
+ * Circle's USDC; on main networks it is `USD Coin`.
  * @see https://developers.circle.com/cctp/cctp-supported-blockchains
  * @see https://github.com/coinbase/x402 typescript/packages/mechanisms/evm/src/shared/defaultAssets.ts
  */
@@ -24,12 +24,12 @@ export const chainFacts = {
 
 export const GWEI = 1_000_000_000n
 
-/** How a chain takes fees. `tipWei`: between these the tip is what the node suggests. */
+/** How a chain charges fees. `tipWei`: bounds of the tip that the node suggests. */
 type Pricing = { rollup?: RollupKind; tipWei: { lowest: bigint; highest: bigint } }
 
 /**
- * Lowest tips are what passes in a quiet hour. Arbitrum serves in the order of arrival and takes no tip;
- * op-geth suggests 0.001 gwei at least.
+ * The lowest tips are sufficient in a quiet hour. Arbitrum orders by arrival and charges no tip. op-geth suggests at
+ * least 0.001 gwei.
  * @see https://docs.arbitrum.io/how-arbitrum-works/deep-dives/gas-and-fees
  * @see https://github.com/ethereum-optimism/op-geth/blob/optimism/eth/gasprice/gasprice.go
  */
@@ -40,8 +40,8 @@ export const pricing: Record<ChainName, Pricing> = {
 }
 
 /**
- * Ethereum finalizes within three epochs of 32 slots of 12 s; a rollup is final with the block of
- * Ethereum that holds its data, which we take to be half an hour: 7,200 blocks of 250 ms, 900 of 2 s.
+ * Ethereum finalizes within three epochs of 32 slots of 12 s. A rollup block is final with the Ethereum block that
+ * holds its data, assumed to take half an hour: 7,200 blocks of 250 ms, 900 blocks of 2 s.
  * @see https://ethereum.org/developers/docs/consensus-mechanisms/pos/#finality
  */
 export const finalityBlocks: Record<ChainName, number> = {

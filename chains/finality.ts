@@ -1,24 +1,24 @@
 import { didAnswer, type ChainClient } from './connect.js'
 import { readBlock, type Block } from './read.js'
 
-/** Refusals in a row after which a node is believed to have no tag `finalized`: one may be a mishap. */
+/** Failed reads in a row after which a node counts as having no tag `finalized`. */
 const REFUSALS = 3
 
-/** How often in a row a node had no finalized block. */
+/** Failed reads in a row, by node. */
 const refusals = new WeakMap<ChainClient, number>()
 
-/** `isAssumed`: the node does not know the tag, the block is as deep as finality usually is. */
+/** `isAssumed`: the node has no tag `finalized`, so the block is taken at the usual depth. */
 export type Finality = { block: Block | undefined; isAssumed: boolean }
 
 /**
- * The newest finalized block as the node tells, or for a node that cannot, the one `finalityBlocks` below
- * its head. Undefined while it is not certain that it cannot, and when it does not have the block.
+ * The newest finalized block of the node. For a node without the tag it is the block `finalityBlocks` below the head.
+ * Undefined until three reads have failed, and when the node does not have the block.
  */
 export async function findFinalized(client: ChainClient, head: Block): Promise<Finality> {
-  const told = await readTagged(client)
-  if (told) {
+  const finalized = await readTagged(client)
+  if (finalized) {
     refusals.delete(client)
-    return { block: told, isAssumed: false }
+    return { block: finalized, isAssumed: false }
   }
   const count = (refusals.get(client) ?? 0) + 1
   refusals.set(client, count)
@@ -26,13 +26,13 @@ export async function findFinalized(client: ChainClient, head: Block): Promise<F
   return { block: await readSettled(client, head), isAssumed: true }
 }
 
-/** The block as deep below the head as finality usually is; the first one of a shorter chain. */
+/** The block at the usual finality depth below the head; the first block of a shorter chain. */
 export async function readSettled(client: ChainClient, head: Block): Promise<Block | undefined> {
   const depth = BigInt(client.chain.finalityBlocks)
   return readBlock(client, { blockNumber: head.number > depth ? head.number - depth : 0n })
 }
 
-/** Nodes without the tag answer null or an error, in many words. */
+/** Nodes without the tag return null or an error, with different messages. */
 async function readTagged(client: ChainClient): Promise<Block | undefined> {
   try {
     return await readBlock(client, 'finalized')

@@ -7,8 +7,8 @@ import type { ChainClient } from './connect.js'
 import type { Chain } from './registry.js'
 
 /**
- * Precompile that tells the prices of an Arbitrum chain. Contracts reach it, so that it is asked together with
- * others; NodeInterface, which estimates single calls, they do not.
+ * Precompile with the gas prices of an Arbitrum chain. Contracts can call it, so its reads are batched. They cannot
+ * call NodeInterface, which estimates single calls.
  * @see https://docs.arbitrum.io/build-decentralized-apps/precompiles/reference#arbgasinfo
  */
 export const ARB_GAS_INFO_ADDRESS = '0x000000000000000000000000000000000000006C'
@@ -20,15 +20,15 @@ const gasInfo = new Interface(['function getL1BaseFeeEstimate() view returns (ui
 /** Since the Fjord upgrade. @see https://specs.optimism.io/protocol/fjord/predeploys.html */
 const oracle = new Interface(['function getL1FeeUpperBound(uint256) view returns (uint256)'])
 
-/** Wei per byte that is posted on L1, compressed as the rollup does. Zero where nothing is posted. */
+/** Wei per byte posted on L1, after the rollup's compression. Zero when the chain posts nothing. */
 export type L1Price = { weiPerByte: bigint }
 
-/** L1 prices move by an eighth within its block time of 12 s at most. */
+/** L1 prices change by at most an eighth per L1 block of 12 s. */
 const PRICE_TTL_MS = 5_000
 
-/** Arbitrum counts each byte as L1 does one of calldata that is not zero. */
+/** Arbitrum counts each byte as L1 counts a non-zero byte of calldata. */
 const GAS_PER_BYTE = 16n
-/** Of so many bytes the bound is told; what it adds to each transaction counts for little there. */
+/** Size for which the upper bound is read. The fixed part per transaction is negligible at this size. */
 const MEASURED_BYTES = 10_000n
 
 async function askL1Price(client: ChainClient, { block }: { block: BlockRef }): Promise<L1Price> {
@@ -48,7 +48,7 @@ async function askL1Price(client: ChainClient, { block }: { block: BlockRef }): 
   }
 }
 
-/** The price of data on L1, at most 5 seconds old. Asked together with other contracts. */
+/** The price of data on L1, at most 5 seconds old. Batched with other contract reads. */
 export const readL1Price = createCache(
   (client: ChainClient) => askL1Price(client, { block: 'latest' }),
   {
@@ -56,29 +56,29 @@ export const readL1Price = createCache(
   },
 )
 
-/** The same as the chain has it at a block. */
+/** The price of data on L1 at a block. */
 export const readL1PriceAt = shareAtBlock(askL1Price)
 
-/** Signature, nonce, fees, addresses, and what a rollup counts for each transaction. */
+/** Signature, nonce, fees, addresses, and the rollup's fixed size per transaction. */
 const ENVELOPE_BYTES = 250n
 /** An address, a nonce, a chain id and a signature. */
 const AUTHORIZATION_BYTES = 110n
-/** Data may be dearer by the time the transaction is there. */
+/** Margin, because data may cost more when the transaction is included. */
 const MARGIN_PERCENT = 150n
 /**
- * What a unit of gas costs on Arbitrum at the least, wei: half of the lower floor of its networks. L1's part
- * is its price divided by that of gas: when a congestion ends before inclusion, more gas is needed for it.
+ * Lowest gas price on Arbitrum, wei: half of the lower floor of its networks. L1 gas is the L1 price divided by the
+ * gas price, so that more gas is needed when a congestion ends before inclusion.
  * @see https://docs.arbitrum.io/build-decentralized-apps/reference/chain-params
  */
 const LOWEST_GAS_WEI = 10_000_000n
 
-/** What is sent: the call's data, and how many accounts it delegates. */
+/** A call's data, and the number of its delegations. */
 type Posted = { data: string; authorizations: number }
 
-/** What L1 may take of a transaction: gas within its limit, or wei beside it. */
+/** Highest L1 cost of a transaction: gas within its limit, or wei in addition. */
 export type L1Part = { gas: bigint; feeWei: bigint }
 
-/** The most that posting a transaction may take: as if nothing of it could be compressed. */
+/** The highest cost of posting a transaction, assuming that nothing of it is compressible. */
 export function highestL1Part({ rollup }: Chain, price: L1Price, posted: Posted): L1Part {
   const { data, authorizations } = posted
   const bytes =

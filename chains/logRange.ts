@@ -1,32 +1,32 @@
 import { didAnswer, type ChainClient } from './connect.js'
-import { readBlock, readLogs, type Log, type LogFilter } from './read.js'
+import { readBlock, readLogs, type EventLog, type LogFilter } from './read.js'
 import { ServiceError } from '../domain/errors.js'
 
-/** Blocks asked for at first, and at most: what many public endpoints answer. */
+/** First and widest range in blocks: the limit of many public endpoints. */
 const MOST_BLOCKS = 2_000n
-/** Answers of the full width after which a wider one is tried. */
+/** Full-width answers in a row after which a wider range is tried. */
 const ANSWERS_BEFORE_WIDENING = 32
-/** Narrower than this no range takes so long that nothing is answered. */
+/** Up to this width, in blocks, a missing answer is not attributed to the range. */
 const QUICK_BLOCKS = 50n
 
-/** The widest range that an endpoint answers as far as it is known, and how often in a row it has. */
+/** The widest range that an endpoint is known to answer, and the number of such answers in a row. */
 type Width = { blocks: bigint; answers: number }
 const widths = new WeakMap<ChainClient, Width>()
 
 /**
- * Logs of a range of blocks, however few of them the endpoint answers at once: by number of blocks, of
- * results or by time, each in its own words. So any refusal halves the range, and what worked is
- * remembered. No block is skipped: an answer counts only when the endpoint has the last block of it.
+ * Logs of a range of blocks, split to the endpoint's limit. Endpoints limit blocks, results or time, with different
+ * errors, so any error halves the range, and the working width is kept. No block is skipped: an answer counts only
+ * when the endpoint has the range's last block.
  *
- * @param client - One endpoint alone: logs and headers of several do not belong together.
- * @throws {ServiceError} RPC_ERROR when it refuses a single block, or does not have the last one.
+ * @param client - A single endpoint: logs and headers of several may not fit together.
+ * @throws {ServiceError} RPC_ERROR when it rejects a single block, or does not have the last one.
  */
 export async function readLogRange(
   client: ChainClient,
   { from, to }: { from: bigint; to: bigint },
   filter: LogFilter,
-): Promise<Log[]> {
-  const found: Log[] = []
+): Promise<EventLog[]> {
+  const found: EventLog[] = []
   let next = from
   while (next <= to) {
     const { blocks } = widthOf(client)
@@ -41,16 +41,16 @@ export async function readLogRange(
 
 const widthOf = (client: ChainClient) => widths.get(client) ?? { blocks: MOST_BLOCKS, answers: 0 }
 
-type Part = { from: bigint; to: bigint }
+type BlockRange = { from: bigint; to: bigint }
 
-/** Undefined when the part is too wide: a narrower one is to be asked for. */
+/** Undefined when the range is too wide. */
 async function readPart(
   client: ChainClient,
-  part: Part,
+  part: BlockRange,
   filter: LogFilter,
-): Promise<Log[] | undefined> {
+): Promise<EventLog[] | undefined> {
   const size = part.to - part.from + 1n
-  // Asked in one go, so that behind one address the same node answers both.
+  // Requested together, so that the same node behind one URL answers both.
   const asked = Promise.all([
     readLogs(client, part, filter),
     readBlock(client, { blockNumber: part.to }),
@@ -58,18 +58,18 @@ async function readPart(
   const answer = await asked.catch((error: unknown) => {
     const isTooWide = didAnswer(error) ? size > 1n : size > QUICK_BLOCKS
     if (isTooWide) widths.set(client, { blocks: size / 2n, answers: 0 })
-    // A silence may have been a range that takes too long: the next round asks for less.
+    // A missing answer may come from a slow range: the next call uses a narrower one.
     if (!isTooWide || !didAnswer(error)) throw error
     return undefined
   })
   if (!answer) return undefined
   const [logs, last] = answer
-  if (!last) throw lacksBlock(client, part.to)
+  if (!last) throw missingBlock(client, part.to)
   widenAfter(client, size)
   return logs
 }
 
-/** A limit may have been that of one crowded range. */
+/** Widens again, because the limit may have come from one crowded range. */
 function widenAfter(client: ChainClient, size: bigint): void {
   const { blocks, answers } = widthOf(client)
   if (size < blocks || blocks === MOST_BLOCKS) return
@@ -78,9 +78,9 @@ function widenAfter(client: ChainClient, size: bigint): void {
   widths.set(client, isEnough ? { blocks: wider, answers: 0 } : { blocks, answers: answers + 1 })
 }
 
-function lacksBlock({ chain }: ChainClient, block: bigint): ServiceError {
+function missingBlock({ chain }: ChainClient, block: bigint): ServiceError {
   const reason = `it does not have block ${block} yet`
   const details = { chain: chain.name, method: 'eth_getLogs', answered: false, reverted: false }
-  const message = `${chain.name} cannot tell the logs: ${reason}.`
+  const message = `${chain.name} cannot return the logs: ${reason}.`
   return new ServiceError('RPC_ERROR', message, { ...details, reason })
 }

@@ -3,36 +3,43 @@ import { ServiceError } from '../domain/errors.js'
 import { revertedWith, type ChainClient } from './connect.js'
 
 /**
- * Multicall3, at one address on every network. The devnet has a compatible reader there.
+ * Multicall3 has one address on every network. The devnet has a compatible contract there.
  * @see https://www.multicall3.com
  */
 export const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** One call that makes several, each of which may fail alone. They see Multicall3 as their caller. */
-export function encodeTogether(calls: Call[]): Call {
+/** One call that makes several calls. Each may fail alone. They see Multicall3 as their caller. */
+export function encodeTogether(calls: ContractRequest[]): ContractRequest {
   return { to: MULTICALL_ADDRESS, data: encodeAggregate(calls) }
 }
 
 /** Nodes bound the gas of one eth_call. */
 const MAX_CALLS = 100
 
-type Call = { to: string; data: string }
-type Waiting = { call: Call; resolve(returned: string): void; reject(error: unknown): void }
+type ContractRequest = { to: string; data: string }
+type PendingCall = {
+  call: ContractRequest
+  resolve(returned: string): void
+  reject(error: unknown): void
+}
 
-/** What is asked of a chain at a block in this turn of the event loop. */
-const waitingOf = new WeakMap<ChainClient, Map<string, Waiting[]>>()
+/** Calls collected in this turn of the event loop, by chain and block. */
+const waitingOf = new WeakMap<ChainClient, Map<string, PendingCall[]>>()
 
 /**
- * Calls a contract. What one chain is asked at one block in the same turn of the event loop goes out as one
- * eth_call, because nodes bill and limit calls. A call that reverts fails alone. The contract may
- * see Multicall3 as its caller.
+ * Calls a contract. Calls to one chain at one block in the same turn of the event loop share one eth_call, because
+ * nodes bill and limit requests. A call that reverts fails alone. The contract may see Multicall3 as its caller.
  *
- * @param block - As JSON-RPC takes it.
- * @returns What the contract returned: `0x` where there is none.
+ * @param block - In JSON-RPC form.
+ * @returns The contract's return data; `0x` without a contract.
  * @throws {ServiceError} RPC_ERROR.
  */
-export function callTogether(client: ChainClient, call: Call, block: unknown): Promise<string> {
-  const blocks = waitingOf.get(client) ?? new Map<string, Waiting[]>()
+export function callTogether(
+  client: ChainClient,
+  call: ContractRequest,
+  block: unknown,
+): Promise<string> {
+  const blocks = waitingOf.get(client) ?? new Map<string, PendingCall[]>()
   waitingOf.set(client, blocks)
   const key = JSON.stringify(block)
   const waiting = blocks.get(key) ?? []
@@ -50,13 +57,17 @@ export function callTogether(client: ChainClient, call: Call, block: unknown): P
   })
 }
 
-async function answerAll(client: ChainClient, waiting: Waiting[], block: unknown): Promise<void> {
+async function answerAll(
+  client: ChainClient,
+  waiting: PendingCall[],
+  block: unknown,
+): Promise<void> {
   try {
     const calls = new Map(waiting.map(({ call }) => [keyOf(call), call]))
     const answers = await aggregate(client, [...calls.values()], block)
-    const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] as Answer]))
+    const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] as CallResult]))
     for (const { call, resolve, reject } of waiting) {
-      const answer = answerOf.get(keyOf(call)) as Answer
+      const answer = answerOf.get(keyOf(call)) as CallResult
       if (answer.success) resolve(answer.returnData)
       else reject(revertedWith(client, answer.returnData))
     }
@@ -65,12 +76,16 @@ async function answerAll(client: ChainClient, waiting: Waiting[], block: unknown
   }
 }
 
-/** What several ask alike is asked once. */
-const keyOf = ({ to, data }: Call) => to + data
+/** Equal calls are sent once. */
+const keyOf = ({ to, data }: ContractRequest) => to + data
 
-type Answer = { success: boolean; returnData: string }
+type CallResult = { success: boolean; returnData: string }
 
-async function aggregate(client: ChainClient, calls: Call[], block: unknown): Promise<Answer[]> {
+async function aggregate(
+  client: ChainClient,
+  calls: ContractRequest[],
+  block: unknown,
+): Promise<CallResult[]> {
   const [only, ...others] = calls
   if (others.length === 0) {
     return [{ success: true, returnData: await client.send<string>('eth_call', [only, block]) }]
@@ -79,7 +94,7 @@ async function aggregate(client: ChainClient, calls: Call[], block: unknown): Pr
   return decodeAnswers(client, returned)
 }
 
-function decodeAnswers({ chain }: ChainClient, returned: string): Answer[] {
+function decodeAnswers({ chain }: ChainClient, returned: string): CallResult[] {
   try {
     return decodeAggregate(returned)
   } catch (cause) {

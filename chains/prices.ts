@@ -5,7 +5,7 @@ import { didAnswer, disabledBecause, type ChainClient } from './connect.js'
 import { readBlock, readContract, type BlockRef } from './read.js'
 import { shareAtBlock } from './shareAtBlock.js'
 
-/** Gas costs are told to a tenth of a cent, and tips are bounded: what is a minute old is good enough. */
+/** Reported gas costs have a precision of 0.001 USD, and tips are bounded: a minute-old value suffices. */
 const TTL_MS = 60_000
 
 /** @see https://docs.chain.link/data-feeds/api-reference */
@@ -31,7 +31,7 @@ export const readEthPrice = createCache(
 
 const readEthPriceAt = shareAtBlock(askEthPrice)
 
-/** Wei per unit of gas for the block producer, as the node suggests it within the chain's bounds, at most a minute old. */
+/** Wei per gas for the block producer: the node's suggestion within the chain's bounds, at most a minute old. */
 export const readTip = createCache(
   async ({ chain, send }: ChainClient): Promise<bigint> => {
     const { lowest, highest } = chain.tipWei
@@ -40,7 +40,7 @@ export const readTip = createCache(
       const tip = BigInt(await send<string>('eth_maxPriorityFeePerGas', []))
       return largest(lowest, smallest(tip, highest))
     } catch (error) {
-      // Not every node has the method.
+      // Some nodes do not have the method.
       if (didAnswer(error)) return lowest
       throw error
     }
@@ -54,9 +54,9 @@ const readHeadsBaseFee = createCache(
 )
 
 /**
- * Wei per unit of gas, tip included: for estimates.
+ * Wei per gas including the tip, for estimates.
  *
- * @param baseFeeWei - Of the block that counts. Absent: that of the head, at most a minute old.
+ * @param baseFeeWei - Base fee to use. Absent: that of the head, at most a minute old.
  */
 export async function readGasPrice(client: ChainClient, baseFeeWei?: bigint): Promise<bigint> {
   const [feeWei, tipWei] = await Promise.all([
@@ -66,7 +66,7 @@ export async function readGasPrice(client: ChainClient, baseFeeWei?: bigint): Pr
   return feeWei + tipWei
 }
 
-/** USD per ETH as a chain's own feed has it, or where that is broken another chain's: it is the same coin. */
+/** USD per ETH from the chain's own feed, or from another chain's feed when it is disabled. */
 export function readAnyEthPrice(place: Place, others: Place[]): Promise<bigint> {
   const sound = [place, ...others].find(({ client }) => !disabledBecause(client, 'prices')) ?? place
   return readEthPriceAt(sound.client, sound)

@@ -3,14 +3,14 @@ import { ServiceError } from '../domain/errors.js'
 import { MULTICALL_ADDRESS, callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
-/** A block to read at: its number, or its hash, which an orphaned block does not answer. */
+/** A block to read at: its number, or its hash. A read by the hash of a removed block fails. */
 export type BlockRef = 'latest' | 'finalized' | { blockNumber: bigint } | { blockHash: string }
 
 export type Header = { number: bigint; hash: string; parentHash: string; baseFeeWei: bigint }
-/** `minedAt` is what the block says of the time. */
+/** `minedAt`: the block's timestamp. */
 export type Block = Header & { transactions: string[]; minedAt: Date }
 
-export type Log = {
+export type EventLog = {
   address: string
   topics: string[]
   data: string
@@ -18,7 +18,7 @@ export type Log = {
   blockHash: string
   transactionHash: string
   logIndex: number
-  /** What its block says of the time. Absent: the node does not tell it with logs. */
+  /** The block's timestamp. Absent: the node does not return it with logs. */
   minedAt?: Date
 }
 
@@ -29,19 +29,19 @@ export type Receipt = {
   success: boolean
   gasUsed: bigint
   gasPriceWei: bigint
-  /** What an OP Stack chain took for posting it on L1, beside the gas; elsewhere 0. */
+  /** Fee of an OP Stack chain for posting on L1, in addition to the gas; 0 elsewhere. */
   l1FeeWei: bigint
-  logs: Log[]
+  logs: EventLog[]
 }
 
-/** A block as JSON-RPC takes it. */
+/** A block in JSON-RPC form. */
 export const blockParameter = (block: BlockRef) => {
   if (typeof block === 'string') return block
   if ('blockNumber' in block) return toQuantity(block.blockNumber)
   return { blockHash: block.blockHash, requireCanonical: true }
 }
 
-/** A view function of a contract, and at which block it is asked: the latest one unless told. */
+/** A view function of a contract, and the block to call it at; the latest by default. */
 export type ContractCall = {
   to: string
   abi: Interface
@@ -51,10 +51,9 @@ export type ContractCall = {
 }
 
 /**
- * Calls a contract's view function and returns its results. Functions of any contracts that are asked
- * together cost one call to the node.
+ * Calls a contract's view function and returns its results. Calls in the same tick share one request.
  *
- * @throws {ServiceError} RPC_ERROR, also when the contract is not there, or not yet at that node or block.
+ * @throws {ServiceError} RPC_ERROR, also when the contract does not exist, or not at that node or block.
  */
 export async function readContract(
   client: ChainClient,
@@ -78,7 +77,7 @@ function unreadable(
   const details = { chain, method: 'eth_call', answered: true, reverted: false, reason }
   return new ServiceError(
     'RPC_ERROR',
-    `${chain} cannot tell ${name} of ${to}: ${reason}.`,
+    `${chain} cannot return ${name} of ${to}: ${reason}.`,
     details,
     { cause },
   )
@@ -104,9 +103,8 @@ export async function readBalance(
 const multicall = new Interface(['function getBlockNumber() view returns (uint256)'])
 
 /**
- * What the chain's contracts see as `block.number`. On Arbitrum that is about the number of the block of
- * Ethereum, many times smaller than the chain's own height, which `readBlock` tells: whatever a contract
- * compares with its block is to be compared with this.
+ * The `block.number` that the chain's contracts see. On Arbitrum it is about Ethereum's block number, much lower than
+ * the chain's own height from `readBlock`. Compare block numbers inside contracts with this one.
  *
  * @throws {ServiceError} RPC_ERROR.
  * @see https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
@@ -128,7 +126,7 @@ type RawBlock = {
   timestamp: string
 }
 
-/** A block with the hashes of its transactions, undefined when the node does not have it. */
+/** A block with its transaction hashes; undefined when the node does not have it. */
 export async function readBlock(client: ChainClient, block: BlockRef): Promise<Block | undefined> {
   const raw = await client.send<RawBlock | null>('eth_getBlockByNumber', [
     blockParameter(block),
@@ -147,13 +145,13 @@ export async function readBlock(client: ChainClient, block: BlockRef): Promise<B
 
 const toDate = (seconds: string) => new Date(Number(seconds) * 1_000)
 
-type RawLog = Omit<Log, 'blockNumber' | 'logIndex' | 'minedAt'> & {
+type RawLog = Omit<EventLog, 'blockNumber' | 'logIndex' | 'minedAt'> & {
   blockNumber: string
   logIndex: string
   blockTimestamp?: string | null
 }
 
-const toLog = (raw: RawLog): Log => ({
+const toLog = (raw: RawLog): EventLog => ({
   address: raw.address,
   topics: raw.topics,
   data: raw.data,
@@ -164,17 +162,17 @@ const toLog = (raw: RawLog): Log => ({
   ...(raw.blockTimestamp ? { minedAt: toDate(raw.blockTimestamp) } : {}),
 })
 
-/** Blocks to read logs of. A node that lacks a block refuses its hash, but skips its number silently. */
+/** Blocks to read logs of. Without the block, a node rejects its hash but silently skips its number. */
 export type LogRange = { from: bigint; to: bigint } | { blockHash: string }
 
-/** Logs of these emitters whose topics are, place by place, among these; null: any. */
+/** Logs of these emitters, with one of the listed topics at each position; null: any. */
 export type LogFilter = { emitters: string[]; topics: (string[] | null)[] }
 
 export async function readLogs(
   client: ChainClient,
   range: LogRange,
   { emitters, topics }: LogFilter,
-): Promise<Log[]> {
+): Promise<EventLog[]> {
   const blocks =
     'from' in range
       ? { fromBlock: toQuantity(range.from), toBlock: toQuantity(range.to) }
@@ -183,7 +181,7 @@ export async function readLogs(
   return (await client.send<RawLog[]>('eth_getLogs', [filter])).map(toLog)
 }
 
-type RawReceipt = {
+type JsonRpcReceipt = {
   transactionHash: string
   blockNumber: string
   blockHash: string
@@ -194,9 +192,9 @@ type RawReceipt = {
   logs: RawLog[]
 }
 
-/** The receipt of a transaction, undefined while it is not mined. */
+/** The receipt of a transaction; undefined while it is not mined. */
 export async function readReceipt(client: ChainClient, hash: string): Promise<Receipt | undefined> {
-  const raw = await client.send<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+  const raw = await client.send<JsonRpcReceipt | null>('eth_getTransactionReceipt', [hash])
   if (!raw) return undefined
   return {
     transactionHash: raw.transactionHash,

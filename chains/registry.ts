@@ -14,7 +14,7 @@ import {
 import type { Cctp, Chain, Market, SwapPool, Token } from './chain.js'
 
 export const networks = ['devnet', 'testnet'] as const
-export type Network = (typeof networks)[number]
+export type NetworkName = (typeof networks)[number]
 
 export {
   chainFacts,
@@ -29,14 +29,14 @@ export type { Chain, Market, SwapPool, Token } from './chain.js'
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 
-/** Addresses that a deployment of the devnet yields for one chain. What a chain lacks is absent. */
+/** Contract addresses of one devnet chain. A missing contract is absent. */
 export const devnetContracts = z.object({
   usdc: address,
   ethUsdFeed: address,
   tokenMessenger: address,
   messageTransmitter: address,
   aavePool: address,
-  /** The dollar that Aave lists: USDC, or the test dollar. */
+  /** The USD token that Aave lists: USDC, or the test dollar. */
   aaveAsset: address,
   aToken: address,
   testDollar: address.optional(),
@@ -57,7 +57,7 @@ export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 /** Keccak-256 of the delegate's code: `deployedBytecode` in the npm package @account-abstraction/contracts 0.8.0. */
 export const DELEGATE_CODE_HASH =
   '0xcc7b633aef4b2543cb8f37522adf1a401f910f0f6b2430c1eecc11f401ccfcf3'
-/** EIP-7702: the code of an account that is delegated to it. */
+/** EIP-7702: the code of an account delegated to it. */
 export const DELEGATED_CODE = `0xef0100${DELEGATE_ADDRESS.slice(2).toLowerCase()}`
 
 const usdcToken = (contract: string, name: string): Token => ({
@@ -76,22 +76,26 @@ const testDollarToken = (contract: string): Token => ({
 })
 
 /**
- * The tier for tokens that are worth the same.
+ * The fee tier for tokens of equal worth, in millionths.
  * @see https://docs.uniswap.org/concepts/protocol/fees
  */
 const STABLE_FEE = 100
 
-type Pace = Pick<
+type ChainTiming = Pick<
   Chain,
   'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds' | 'explorer'
 >
 
 const dollarPool: SwapPool = { tokens: ['USDC', 'TUSD'], fee: STABLE_FEE }
 
-/** The bridge's contracts, and how quick its attestations are on the network. */
-type BridgePlace = Omit<Cctp, 'domain'>
+/** The bridge's contracts, and its attestation times on the network. */
+type BridgeDeployment = Omit<Cctp, 'domain'>
 
-function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, pace: Pace): Chain {
+function toChain(
+  name: ChainName,
+  contracts: Contracts & { cctp: BridgeDeployment },
+  timing: ChainTiming,
+): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain, usdcName } = chainFacts[name]
   return {
@@ -104,7 +108,7 @@ function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, 
     cctp: { domain, ...cctp },
     ...(uniswap ? { uniswap: { ...uniswap, pools: testDollar ? [dollarPool] : [] } } : {}),
     ethUsdFeed,
-    ...pace,
+    ...timing,
     ...pricing[name],
     maxFeeCapWei: 500n * GWEI,
   }
@@ -137,7 +141,7 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
     comets: comet ? [comet] : [],
     vaults: vault ? [{ address: vault, lendsTo: { pool: aavePool, aToken } }] : [],
   }
-  // A block on top of the burn's, which are quicker there.
+  // One block after the burn's block. Arbitrum's blocks are faster.
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
@@ -156,7 +160,7 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
 
 function testnetChain(name: ChainName): Chain {
   const isSlow = name === 'ethereum-sepolia'
-  // Fast, when the block is there; standard, when it is final.
+  // Fast: one block. Standard: finality.
   const seconds: Cctp['seconds'] = { fast: isSlow ? [15, 30] : [5, 15], standard: [780, 1_140] }
   const contracts = { ...testnetContracts[name], cctp: { ...testnetCctp, seconds } }
   return toChain(name, contracts, {
@@ -169,38 +173,38 @@ function testnetChain(name: ChainName): Chain {
   })
 }
 
-/** The page of a transaction, undefined where the chain has no explorer. */
+/** The explorer page of a transaction; undefined without an explorer. */
 export const transactionUrl = ({ explorer }: Chain, hash: string): string | undefined =>
   explorer && `${explorer}/tx/${hash}`
 
-/** All tokens that the service works with on a chain, USDC first. */
+/** All tokens that the service supports on a chain, USDC first. */
 export const tokensOf = ({ usdc, otherTokens }: Chain): Token[] => [usdc, ...otherTokens]
 
-/** The one pool in which two tokens are swapped, undefined when the chain lists none. */
+/** The pool in which two tokens are swapped; undefined when the chain lists none. */
 export const findPool = ({ uniswap }: Chain, a: Token, b: Token): SwapPool | undefined =>
   uniswap?.pools.find(({ tokens }) => tokens.includes(a.symbol) && tokens.includes(b.symbol))
 
-/** The token of a symbol, undefined when the chain lists none. */
+/** The token of a symbol; undefined when the chain lists none. */
 export const findToken = (chain: Chain, symbol: string): Token | undefined =>
   tokensOf(chain).find((token) => token.symbol === symbol)
 
-/** The chains of a deployment and how callers name them. */
+/** The chains of a deployment, by name, alias and id. */
 export type Registry = {
-  network: Network
+  network: NetworkName
   chains: Chain[]
-  /** The chain of a canonical name. Throws on a name that is not in the deployment: a bug, not input. */
+  /** The chain of a canonical name. Throws for an unknown name, which is a bug and not bad input. */
   get(name: string): Chain
   byId(chainId: number): Chain
-  /** The chain of a caller's name or alias; INVALID_REQUEST for an unknown one, by the name of its field. */
+  /** The chain of a name or alias from a request; INVALID_REQUEST with the field's name for an unknown one. */
   resolve(name: string, field?: string): Chain
 }
 
 /**
  * Builds the registry of a network.
  *
- * @param file - JSON of the devnet's addresses per chain, needed on `devnet` only.
+ * @param file - JSON file with the devnet's addresses per chain; required on `devnet` only.
  */
-export function createRegistry(network: Network, file?: string): Registry {
+export function createRegistry(network: NetworkName, file?: string): Registry {
   const chains =
     network === 'devnet' ? readDevnet(file) : chainNames.map((name) => testnetChain(name))
   const get = (name: string) => {
@@ -228,7 +232,7 @@ export function createRegistry(network: Network, file?: string): Registry {
 
 function readDevnet(file: string | undefined): Chain[] {
   if (!file) {
-    const message = 'DEVNET_FILE is not set. It names the addresses of the devnet.'
+    const message = 'DEVNET_FILE is not set. Set it to the file with the addresses of the devnet.'
     throw new ServiceError('MISCONFIGURED', message)
   }
   const contracts = devnetFile.parse(JSON.parse(readFileSync(file, 'utf8')))

@@ -2,14 +2,14 @@ import { createCache } from '../cache.js'
 import type { ChainClient } from './connect.js'
 import type { BlockRef } from './read.js'
 
-/** Of one chain, by one function: those of the last blocks that were planned at. */
+/** Answers kept per chain and function: those of the latest blocks. */
 const KEPT_ANSWERS = 1_000
 
 /**
- * Asks once for each chain, block and key, and shares the answer with everybody who asks at that block: nothing of a
- * block that is named by its hash ever changes. What is asked at a block that is named otherwise is not shared.
+ * Reads once per chain, block and key, and shares the answer with all callers: the state of a block given by its hash
+ * never changes. A read at any other block reference is not shared.
  *
- * @param keyOf - Tells apart what is asked of one chain at one block. Absent: it is always the same.
+ * @param keyOf - Distinguishes reads of one chain at one block. Absent: all are equal.
  */
 export function shareAtBlock<At extends { block: BlockRef }, Answer>(
   ask: (client: ChainClient, at: At) => Promise<Answer>,

@@ -6,7 +6,7 @@ import type { Token } from './registry.js'
 /** @see https://eips.ethereum.org/EIPS/eip-2612 */
 const domainSeparator = new Interface(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
 
-/** The EIP-712 domain in which authorizations of a token are signed. */
+/** The EIP-712 domain in which a token's authorizations are signed. */
 export const tokenDomain = ({ chainId }: { chainId: number }, { eip712, address }: Token) => ({
   ...eip712,
   chainId,
@@ -14,10 +14,10 @@ export const tokenDomain = ({ chainId }: { chainId: number }, { eip712, address 
 })
 
 /**
- * True when the token checks signatures in the domain that the registry has of it. Under another name
- * whatever is signed for it would revert, however often it is sent.
+ * True when the token verifies signatures in the domain of the registry. With another domain every signed payment
+ * would revert.
  *
- * @throws {ServiceError} RPC_ERROR, also when the token tells no separator.
+ * @throws {ServiceError} RPC_ERROR, also when the token returns no separator.
  */
 export async function readsDomain(client: ChainClient, token: Token): Promise<boolean> {
   const call = { to: token.address, abi: domainSeparator, name: 'DOMAIN_SEPARATOR' }

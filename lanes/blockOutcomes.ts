@@ -1,7 +1,7 @@
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { readLogRange } from '../chains/logRange.js'
 import { readEthPrice } from '../chains/prices.js'
-import { readLogs, readReceipt, type Block, type Log, type Receipt } from '../chains/read.js'
+import { readLogs, readReceipt, type Block, type EventLog, type Receipt } from '../chains/read.js'
 import { type MinedOperation } from '../db/lanes/outcomes.js'
 import {
   findOperationsByKey,
@@ -15,10 +15,10 @@ import type { Db } from '../db/connection/connect.js'
 import type { DriverTools } from './driverTools.js'
 import type { BookingTools } from './reorganise.js'
 
-/** What blocks say that may be of ours: logs, and our own transactions in them. */
-export type Said = { logs: Log[]; ours: OwnTransaction[] }
+/** The contents of blocks that may belong to our operations: logs, and our own transactions. */
+export type Said = { logs: EventLog[]; ours: OwnTransaction[] }
 
-/** What linked blocks say. Logs are asked for while an operation is open; `through` is where the blocks came from. */
+/** Reads linked blocks from `through`, the endpoint they come from. Reads logs only while an operation is open. */
 export async function readSaid({ db, through }: BookingTools, blocks: Block[]): Promise<Said> {
   const { chainId } = through.chain
   const [open, isOpen] = await Promise.all([
@@ -33,7 +33,7 @@ export async function readSaid({ db, through }: BookingTools, blocks: Block[]): 
   return { logs: logs.flat(), ours }
 }
 
-async function readLogsAt(client: ChainClient, blockHash: string): Promise<Log[]> {
+async function readLogsAt(client: ChainClient, blockHash: string): Promise<EventLog[]> {
   const logs = await readLogs(client, { blockHash }, outcomeFilter(client.chain))
   if (logs.every((log) => log.blockHash === blockHash)) return logs
   throw new Error('The logs belong to other blocks than the headers.')
@@ -44,16 +44,16 @@ export async function readFinalizedLogs(
   db: Db,
   through: ChainClient,
   range: { from: bigint; to: bigint },
-): Promise<Log[]> {
+): Promise<EventLog[]> {
   const { chain } = through
   if (!(await hasOpenOperations(db, chain.chainId))) return []
   return readLogRange(through, range, outcomeFilter(chain))
 }
 
-/** The operations whose outcomes are among the logs, or among those of our own transactions. */
+/** The operations whose outcomes are in the logs or in the receipts of our own transactions. */
 export async function matchOutcomes(
   { db, client, log: report }: Pick<DriverTools, 'db' | 'client' | 'log'>,
-  logs: Log[],
+  logs: EventLog[],
   ours: OwnTransaction[],
 ): Promise<MinedOperation[]> {
   const { chain } = client
@@ -69,7 +69,7 @@ export async function matchOutcomes(
   if (matched.length === 0) return []
   const ethPriceE8 = await readEthPrice(client).catch((error: unknown) => {
     if (!isRevert(error)) throw error
-    report.error({ err: error, chain: chain.name }, 'no price of ETH, gas counts as free')
+    report.error({ err: error, chain: chain.name }, 'ETH price missing, gas counted as free')
     return 0n
   })
   const known = new Map(ours.map(({ receipt }) => [receipt.transactionHash, receipt]))
@@ -86,7 +86,7 @@ export async function matchOutcomes(
   )
 }
 
-/** One of our transactions that is in a block, by the send that was mined. */
+/** One of our transactions in a block, with the send that was mined. */
 export type OwnTransaction = { send: OpenSend; receipt: Receipt }
 
 /** Our transactions in the given blocks, by any of their hashes. */
@@ -110,7 +110,7 @@ function readOwn(
   )
 }
 
-/** Our transactions that are mined up to a block. */
+/** Our transactions mined at or below a block. */
 export async function readMinedUpTo(
   client: ChainClient,
   db: Db,

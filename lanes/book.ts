@@ -20,14 +20,14 @@ import { reorganise, tellReopened, type BookingTools } from './reorganise.js'
 import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 import type { Said } from './blockOutcomes.js'
 
-/** Finalized blocks booked in one go after a long absence: only their logs are read. */
+/** Finalized blocks indexed at once after a long downtime. Only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
 
 /**
- * Books what the chain has added since the last call: outcomes of operations, confirmations, finality.
- * The only source of outcomes. What a block says is committed together with the block.
+ * Indexes the blocks since the last call: outcomes of operations, confirmations, finality. It is the only source of
+ * outcomes. A block and its contents are committed together.
  *
- * @returns True when there may be more to book at once.
+ * @returns True when more blocks may be ready to index.
  */
 export async function bookChain(tools: DriverTools): Promise<boolean> {
   const through = followEndpoint(tools)
@@ -53,12 +53,12 @@ async function bookThrough(tools: BookingTools): Promise<boolean> {
   return bookLinked(tools, booked, head)
 }
 
-/** Starts at the finalized block: an orphan has no successor. */
+/** Starts at the finalized block. A block that a reorg removes would have no successor. */
 async function startBooking({ db, through }: BookingTools, head: Block): Promise<BlockId> {
   const { chainId, name } = through.chain
-  const told = await findFinalized(through, head)
-  const start = told.block ?? (await readSettled(through, head))
-  if (!start) throw new Error('The block to start booking at is not there.')
+  const finality = await findFinalized(through, head)
+  const start = finality.block ?? (await readSettled(through, head))
+  if (!start) throw new Error('The first block to index is missing on the node.')
   await insertChain(db, { id: chainId, name, at: start })
   return start
 }
@@ -68,16 +68,13 @@ async function findFinality({ through, seen, log }: BookingTools, head: Block): 
   if (finality.isAssumed && !seen.isFinalityAssumed) {
     seen.isFinalityAssumed = true
     const { name, finalityBlocks } = through.chain
-    log.warn({ chain: name, finalityBlocks }, 'the node does not tell what is final: depth decides')
+    log.warn({ chain: name, finalityBlocks }, 'finalized block not reported, depth used instead')
   }
   return finality
 }
 
-/** Undefined also where it was asked a moment ago: what is final moves on at a pace of its own, and nobody waits for it. */
-async function findFinalizedNowAndThen(
-  tools: BookingTools,
-  head: Block,
-): Promise<Block | undefined> {
+/** The finalized block, read once per `finalityMs` only, because it advances slowly; undefined between two reads. */
+async function findFinalizedRarely(tools: BookingTools, head: Block): Promise<Block | undefined> {
   const { seen, finalityMs } = tools
   const now = performance.now()
   if (now - seen.finalityAt < finalityMs) return undefined
@@ -86,25 +83,25 @@ async function findFinalizedNowAndThen(
   return block
 }
 
-/** Books the blocks that follow the booked one, or takes back what the chain does not have any more. */
+/** Indexes the blocks that follow the indexed one, or rolls back blocks that the chain has dropped. */
 async function bookLinked(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
   const { through, seen } = tools
   if (head.number <= booked.number && (await isKept(tools, head))) return false
   const blocks = await readBlocks(tools, booked.number, head)
   const [first, last] = [blocks[0], blocks.at(-1)]
   if (!last || first?.parentHash !== booked.hash) return reorganise(tools, booked)
-  // The chain has changed between the answers, or they come from different nodes: next time again.
+  // A reorg happened between the answers, or they come from different nodes. The next call retries.
   if (blocks.some((block, i) => i > 0 && block.parentHash !== blocks[i - 1]?.hash)) return false
-  const finalized = await findFinalizedNowAndThen(tools, head)
+  const finalized = await findFinalizedRarely(tools, head)
   const confirmed = last.number - BigInt(through.chain.confirmations) + 1n
-  // Asked after the blocks were read: what is ordered later cannot be in them.
+  // Operations are read after the blocks: an operation created later cannot be in them.
   const said = await readSaid(tools, blocks)
   await book(tools, booked, { blocks, ...said, confirmed, finalized })
   seen.head = last.hash
   return last.number < head.number
 }
 
-/** True when a head at or below the booked block is one of ours: the node is behind, nothing is gone. */
+/** True when a head at or below the indexed block is one of our blocks: the node is behind, without a reorg. */
 async function isKept({ db, client }: DriverTools, head: Block): Promise<boolean> {
   const headers = await readHeaders(db, client.chain.chainId)
   return headers.some(({ hash }) => hash === head.hash)
@@ -123,7 +120,7 @@ async function readBlocks({ through }: BookingTools, after: bigint, head: Block)
   return blocks.filter((block) => block !== undefined)
 }
 
-/** After a long absence: only logs are read of blocks that no reorg can touch any more. */
+/** After a long downtime: only the logs are read of blocks that no reorg can remove. */
 async function bookFinalized(
   tools: BookingTools,
   booked: BlockId,
@@ -137,7 +134,7 @@ async function bookFinalized(
     readBlock(through, { blockNumber: to }),
   ])
   if (!known || !last) return false
-  // What was booked last may have vanished meanwhile: it must not become final unseen.
+  // The indexed block may have been removed by a reorg meanwhile. It must not become final unnoticed.
   if (known.hash !== booked.hash) return reorganise(tools, booked)
   const ours = await readMinedUpTo(through, db, to)
   const logs = await readFinalizedLogs(db, through, { from: booked.number + 1n, to })
@@ -146,10 +143,10 @@ async function bookFinalized(
   return true
 }
 
-/** What blocks say, and the last ones that are confirmed and final with them. */
+/** Contents of blocks, with the last confirmed and the last finalized block. */
 type Booking = Said & { blocks: Block[]; confirmed: bigint; finalized: Block | undefined }
 
-/** Commits blocks together with everything they say. */
+/** Commits blocks together with their contents. */
 async function book(
   tools: BookingTools,
   from: BlockId,
@@ -165,7 +162,7 @@ async function book(
     minedAt: one.minedAt ?? times.get(one.block.hash),
   }))
   const reopened = await db.transaction(async (trx) => {
-    const told = await holdEnded(trx, chainId, { mined, confirmed })
+    const held = await holdEnded(trx, chainId, { mined, confirmed })
     await insertHeaders(trx, chainId, blocks)
     await confirmUpTo(trx, chainId, { block: confirmed, except: mined.map(({ id }) => id) })
     await setMined(trx, mined, confirmed)
@@ -173,7 +170,7 @@ async function book(
     if (finalized) await finalizeUpTo(trx, chainId, finalized)
     await setBooked(trx, chainId, { from, to })
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
-    return reconsiderIntents(trx, told)
+    return reconsiderIntents(trx, held)
   })
   tellReopened(tools, reopened)
 }

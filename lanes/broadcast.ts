@@ -7,15 +7,15 @@ import { endLost } from './lost.js'
 import { bookMissed } from './missed.js'
 import type { DriverTools } from './driverTools.js'
 
-/** Bytes that are not mined are sent again this often: a node may have dropped them. */
+/** A transaction that is not mined is sent again after this time, because a node may have dropped it. */
 const RESEND_MS = 10_000
 
-/** All sends of one transaction, of which the newest is the one to send. */
+/** All sends of one transaction. The newest is the one to broadcast. */
 type OpenTransaction = { sends: OpenSend[]; newest: OpenSend }
 
 /**
- * Sends the newest stored bytes of every open nonce, lane by lane in nonce order. What the node answers
- * decides nothing: whether a transaction is mined is read from the blocks.
+ * Broadcasts the newest bytes of each open nonce, in nonce order per sender. The answer of the node decides nothing:
+ * only blocks show whether a transaction is mined.
  */
 export async function broadcastOpen(tools: DriverTools): Promise<void> {
   const { db, client, sentAt } = tools
@@ -23,7 +23,7 @@ export async function broadcastOpen(tools: DriverTools): Promise<void> {
   const hashes = new Set(open.map(({ hash }) => hash))
   for (const hash of sentAt.keys()) if (!hashes.has(hash)) sentAt.delete(hash)
   const lanes = new Map<string, OpenTransaction[]>()
-  // Sends of one transaction stand together, by n.
+  // The rows are ordered by transaction, then by n.
   for (const [i, newest] of open.entries()) {
     if (open[i + 1]?.txId === newest.txId) continue
     const sends = open.filter(({ txId }) => txId === newest.txId)
@@ -37,18 +37,18 @@ async function sendInOrder(tools: DriverTools, transactions: OpenTransaction[]):
   for (const { sends, newest } of transactions) {
     const last = sentAt.get(newest.hash)
     if (last !== undefined && Date.now() - last < RESEND_MS) continue
-    if (last !== undefined && (await isOver(tools, transactions, sends))) {
+    if (last !== undefined && (await isFinished(tools, transactions, sends))) {
       sentAt.set(newest.hash, Date.now())
       continue
     }
-    // A higher nonce would leave a gap, which some nodes refuse. The next round begins here again.
+    // A higher nonce would leave a gap, which some nodes reject. The next call starts here again.
     if (!(await send(tools, newest))) return
     sentAt.set(newest.hash, Date.now())
   }
 }
 
-/** True when there is no use in sending a transaction again: it is mined by one of its sends, or never will be. */
-async function isOver(
+/** True when a transaction need not be sent again: one of its sends is mined, or none can be. */
+async function isFinished(
   tools: DriverTools,
   lane: OpenTransaction[],
   sends: OpenSend[],
@@ -63,7 +63,7 @@ async function isOver(
   return sends.some(({ txId }) => lost.includes(txId))
 }
 
-/** True when a node has answered, whatever it said. */
+/** True when a node has answered, with success or an error. */
 async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenSend) {
   const { db, client, log, sentAt } = tools
   const facts = { chain: client.chain.name, lane: sender, nonce, hash }
@@ -73,10 +73,10 @@ async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenS
   try {
     await client.send('eth_sendRawTransaction', [raw])
     crashPoint('driver: after the broadcast')
-    log.info(facts, 'sent')
+    log.info(facts, 'transaction broadcast')
   } catch (error) {
     const reason = error instanceof ServiceError ? error.details.reason : 'unknown'
-    log.warn({ ...facts, reason }, 'not accepted')
+    log.warn({ ...facts, reason }, 'transaction not accepted')
     if (!didAnswer(error)) return false
     isRefused = isRefusedForGood(error)
   }

@@ -3,9 +3,8 @@ import { LOOK_MS } from '../durations.js'
 import type { Chains } from '../chains/connect.js'
 
 /**
- * Tells what the contracts of a chain see as the block's number, as far as it is known: nobody waits for the
- * chain. A number that is not fresh is read anew meanwhile; until then the one before it is told, which can
- * only be too low. Undefined before the first answer.
+ * Returns the block number that the contracts of a chain see, without waiting for the chain. A stale number is
+ * refreshed in the background and returned until then: it can only be too low. Undefined before the first answer.
  */
 export function watchContractBlocks(
   chains: Chains,
@@ -19,7 +18,7 @@ export function watchContractBlocks(
       askedAt.set(chainId, now)
       readContractBlock(chains.byId(chainId)).then(
         (block) => known.set(chainId, block),
-        // Whoever drives the chain tells that it is silent.
+        // The indexer of the chain logs the failure.
         () => undefined,
       )
     }

@@ -11,17 +11,17 @@ import { LOOK_MS, RETRY_MS } from '../durations.js'
 import type { PartLog } from '../log.js'
 import type { Listener } from '../db/connection/listen.js'
 
-/** While nothing that was sent is open, heads are asked for so many times less often. */
+/** The chain head is polled this many times less often while no sent transaction is open. */
 const QUIET_SHARE = 4
-/** What is final moves on in steps of seconds at the least; what hangs on it waits for minutes. */
+/** Finality advances in steps of seconds, and its consumers wait for minutes. */
 const FINALITY_MS = 5_000
 
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
 
 /**
- * Drives one chain until the signal aborts: broadcasts what the signer stored, books what the chain
- * says. One process leads at a time; the others wait for its session to end.
+ * Drives one chain until the signal aborts: broadcasts stored transactions and indexes blocks. One process leads at a
+ * time. The others wait until its session ends.
  */
 export async function driveChain(
   { url, client, listener, log }: Driving,
@@ -32,13 +32,13 @@ export async function driveChain(
   const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
   const signed = watchQueue(listener, stopping, ['signed'])
   const sent = createBell()
-  const explain = (failure: string) => (error: unknown) => {
+  const logAs = (failure: string) => (error: unknown) => {
     tools.seen.head = ''
-    // What a former leader knew of its sends is old by the time it leads again.
+    // A process that lost the lead has outdated knowledge of the sends.
     if (isLedElsewhere(error)) tools.sentAt.clear()
     else log.warn({ err: error, chain: chain.name }, failure)
   }
-  // What another chain says of our blocks and transactions must not become what is known of them.
+  // The state of another chain must not overwrite the state of ours.
   const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
@@ -56,8 +56,8 @@ export async function driveChain(
   }
   try {
     await Promise.all([
-      repeat(broadcastNext, explain('broadcasting failed'), { stopping }),
-      repeat(bookNext, explain('booking failed'), { stopping }),
+      repeat(broadcastNext, logAs('broadcasting failed'), { stopping }),
+      repeat(bookNext, logAs('booking failed'), { stopping }),
     ])
   } finally {
     await db.destroy()

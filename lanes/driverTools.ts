@@ -2,42 +2,42 @@ import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PartLog } from '../log.js'
 
-/** Blocks booked in one go, linked by their parent hashes. */
+/** Blocks indexed at once, linked by their parent hashes. */
 export const LINKED_BLOCKS = 20
 
-/** The search for the log of one spent key, downwards from the booked block. */
-export type Search = {
+/** The search for the log of one spent key, downwards from the indexed block. */
+export type KeySearch = {
   key: string
-  /** Highest block of what is left to search; undefined before it begins, or begins anew. */
+  /** Highest block left to search; undefined before a search starts or restarts. */
   next: bigint | undefined
-  /** True once all of it was searched and nothing found, and once that was told. */
+  /** True once a complete search has found nothing, and once that was logged. */
   isEmpty: boolean
-  isTold: boolean
-  /** Unix time in ms. */
+  isReported: boolean
+  /** Unix time, ms. */
   pausedUntil: number
 }
 
-/** What a process that drives a chain works with, and what it knows of its earlier rounds. */
+/** The dependencies of a chain's driver, and its state between rounds. */
 export type DriverTools = {
   /** The leader's session of this chain. */
   db: Db
   client: ChainClient
   log: PartLog
-  /** When each hash of what is open was last sent by this process, Unix time in ms. */
+  /** When this process last broadcast each open hash, Unix time in ms. */
   sentAt: Map<string, number>
-  /** Where the logs of spent keys are looked for next, by operation. */
-  searches: Map<string, Search>
+  /** The search for the log of each spent key, by operation. */
+  searches: Map<string, KeySearch>
   seen: {
-    /** Hash of the head up to which everything is booked: nothing to ask the database about then. */
+    /** Hash of the head up to which every block is indexed; the database need not be read for it. */
     head: string
-    /** True once it was told that finality is assumed. */
+    /** True once assumed finality was logged. */
     isFinalityAssumed: boolean
-    /** When it was asked last what is final, as the clock runs. */
+    /** When the finalized block was last read, on the monotonic clock, ms. */
     finalityAt: number
   }
-  /** The endpoint that the chain is booked from, and whether it has failed. */
+  /** The endpoint that blocks are read from, and whether it has failed. */
   following: { endpoint: ChainClient | undefined; hasFailed: boolean }
-  /** How long what is final is not asked again while blocks are booked one by one; 0: it is asked with each. */
+  /** Shortest pause between two reads of the finalized block, ms; 0: it is read with each block. */
   finalityMs: number
 }
 

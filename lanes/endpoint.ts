@@ -2,8 +2,8 @@ import type { ChainClient } from '../chains/connect.js'
 import type { DriverTools } from './driverTools.js'
 
 /**
- * The endpoint that a round of booking reads from, alone: answers of several do not belong together. It stays the
- * same until it fails or is out of step with the others.
+ * The endpoint to index from. A round reads from one endpoint only, because answers of several may not fit together.
+ * The endpoint stays the same until it fails or is out of step with the others.
  */
 export function followEndpoint({ client, following }: DriverTools): ChainClient {
   const { endpoint, hasFailed } = following
@@ -14,6 +14,6 @@ export function followEndpoint({ client, following }: DriverTools): ChainClient 
   return next
 }
 
-/** The endpoint of the last round, for questions beside it. */
+/** The endpoint of the last round, for reads outside of it. */
 export const followedEndpoint = (tools: DriverTools): ChainClient =>
   tools.following.endpoint ?? followEndpoint(tools)

@@ -4,10 +4,10 @@ import type { Db } from '../db/connection/connect.js'
 import type { Attestations } from '../protocols/bridges/bridge.js'
 
 /**
- * Asks what the bridge costs from each chain to each other one, one after the other, and stores it. A pair of
- * which nothing is said now keeps what is known of it, and holds up no other.
+ * Requests the bridge's fees between all pairs of chains, sequentially, and stores them. A pair that fails keeps its
+ * stored fees and delays no other pair.
  *
- * @returns What pairs failed with, nothing when all are stored.
+ * @returns The errors of failed pairs; empty when all are stored.
  */
 export async function storeFees(
   db: Db,

@@ -7,11 +7,11 @@ import type { ChainClient } from '../chains/connect.js'
 import type { DriverTools } from './driverTools.js'
 
 /**
- * Ends transactions of a lane that can never be mined: in the final block the chain has used their nonces, and none
- * of their hashes is known to it. Somebody else has the lane's key, or an older database had it.
+ * Ends transactions that can never be mined: at the finalized block the chain has used their nonces, and knows none of
+ * their hashes. Another party has the sender's key, or an older database used the nonces.
  *
- * @param sends - All of the lane's open transactions.
- * @returns The ids of the transactions that were ended.
+ * @param sends - All open sends of the sender.
+ * @returns The ids of the ended transactions.
  */
 export async function endLost(tools: DriverTools, sends: OpenSend[]): Promise<bigint[]> {
   const { db, client, log } = tools
@@ -23,7 +23,7 @@ export async function endLost(tools: DriverTools, sends: OpenSend[]): Promise<bi
   const receipts = await Promise.all(ours.map(({ hash }) => readReceipt(through, hash))).catch(
     () => undefined,
   )
-  // What could not be read leaves them open, and is asked again.
+  // After a failed read they stay open. The next call retries.
   if (!receipts) return []
   const mined = new Set(ours.filter((_send, i) => receipts[i]).map(({ txId }) => txId))
   const missing = new Map(ours.map(({ txId, nonce }) => [txId, nonce]))
@@ -31,12 +31,12 @@ export async function endLost(tools: DriverTools, sends: OpenSend[]): Promise<bi
   const lost = await setLost(db, [...missing.keys()])
   for (const txId of lost) {
     const facts = { chain: client.chain.name, lane: sender, nonce: missing.get(txId) }
-    log.error(facts, 'the nonce was used by something else: who has the key of this lane?')
+    log.error(facts, 'nonce used by a foreign transaction: check who holds the key of this sender')
   }
   return lost
 }
 
-/** Transactions of an account in the final block, by its hash: an endpoint on another chain does not know it. */
+/** Transaction count of an account at the finalized block, read by hash: on another chain that block is unknown. */
 async function readFinalCount(
   { db }: DriverTools,
   through: ChainClient,
@@ -49,6 +49,6 @@ async function readFinalCount(
   if (!final) return 0n
   const block = { blockHash: final.hash, requireCanonical: true }
   const count = through.send<string>('eth_getTransactionCount', [sender, block])
-  // A node may be silent, or have pruned that state. Another one may be followed the next time.
+  // The node may be silent, or have pruned that state. The next call may read from another one.
   return BigInt(await count.catch(() => '0x0'))
 }

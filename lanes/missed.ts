@@ -18,27 +18,27 @@ import { outcomeFiltersOf } from '../protocols/outcomes.js'
 import { matchOutcomes } from './blockOutcomes.js'
 import { followedEndpoint } from './endpoint.js'
 import type { Db } from '../db/connection/connect.js'
-import type { DriverTools, Search } from './driverTools.js'
+import type { DriverTools, KeySearch } from './driverTools.js'
 
-/** Blocks searched in one go, and how many times before the others have their turn. */
+/** Blocks per search request, and requests in a row before the search yields to other work. */
 const SEARCHED_BLOCKS = 2_000n
 const RANGES_AT_ONCE = 5
-/** Pause after a search of everything that has found nothing. */
+/** Pause after a complete search without a result. */
 const EMPTY_SEARCH_MS = 60_000
 
 type InBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
 
 /**
- * Books one of our transactions that is mined in a block which was booked without it: a node that was
- * restored from an older state may have mined it where this database had looked already.
+ * Indexes one of our transactions that is mined in an already indexed block. After a restored backup, a transaction
+ * may have been mined where this database had already looked.
  *
- * @returns True when the transaction is mined, so that there is no use in sending it again.
+ * @returns True when the transaction is mined and need not be sent again.
  */
 export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<boolean> {
   const { db, log } = tools
   const through = followedEndpoint(tools)
   const { chain } = through
-  // Sent once more than needed it does no harm.
+  // On failure the transaction is sent once more, which is harmless.
   const receipt = await readReceipt(through, send.hash).catch(() => undefined)
   if (!receipt) return false
   const state = await findChainState(db, chain.chainId)
@@ -50,13 +50,13 @@ export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<bo
     await setTransactionsMined(trx, [{ send, receipt }])
   })
   if (!isBooked) return false
-  log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
+  log.warn({ chain: chain.name, hash: send.hash }, 'transaction found in an indexed block')
   return true
 }
 
 /**
- * Looks up, in blocks that were booked already, what somebody has executed before there was a row of it or
- * while its carrier was dead: operations whose keys the signer has found used. What is recent is found first.
+ * Searches indexed blocks for the logs of operations whose keys are spent. They were executed before their row
+ * existed, or by another party while they had no transaction of ours. The search goes from the newest block down.
  */
 export async function bookSpentKeys(tools: DriverTools): Promise<void> {
   const { db, client, searches } = tools
@@ -85,19 +85,19 @@ async function searchFurther(tools: DriverTools, operation: SpentOperation): Pro
   if (search.next < spentSince) endSearch(tools, id, search)
 }
 
-const startSearch = (key: string): Search => ({
+const startSearch = (key: string): KeySearch => ({
   key,
   next: undefined,
   isEmpty: false,
-  isTold: false,
+  isReported: false,
   pausedUntil: 0,
 })
 
-/** All was searched. The log may stand above what is booked, to which booking comes by itself. */
-function endSearch({ client, log }: DriverTools, operation: string, search: Search): void {
-  if (search.isEmpty && !search.isTold) {
-    search.isTold = true
-    log.error({ chain: client.chain.name, operation }, 'executed, but no block has its log')
+/** The search found nothing. The log may be above the indexed block, where normal indexing finds it. */
+function endSearch({ client, log }: DriverTools, operation: string, search: KeySearch): void {
+  if (search.isEmpty && !search.isReported) {
+    search.isReported = true
+    log.error({ chain: client.chain.name, operation }, 'log of an executed operation not found')
   }
   search.isEmpty = true
   search.next = undefined
@@ -105,11 +105,10 @@ function endSearch({ client, log }: DriverTools, operation: string, search: Sear
 }
 
 /**
- * Searches a range of booked blocks for the outcomes of some operations of the chain, and books those that
- * it finds, whatever the state of their rows.
+ * Searches a range of indexed blocks for the outcomes of the given operations and stores them, in any row state.
  *
- * @returns The ids of the operations that were booked.
- * @throws {ServiceError} RPC_ERROR when the endpoint does not tell the logs of the range.
+ * @returns The ids of the operations with a stored outcome.
+ * @throws {ServiceError} RPC_ERROR when the endpoint does not return the logs of the range.
  */
 export async function bookOutcomesIn(
   tools: DriverTools,
@@ -133,14 +132,14 @@ export async function bookOutcomesIn(
     if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, [mined])))) continue
     booked.push(mined.id)
     const facts = { chain: chain.name, operation: mined.id, hash: mined.txHash }
-    log.info(facts, 'executed by somebody else, or before its row was there')
+    log.info(facts, 'foreign execution indexed')
   }
   return booked
 }
 
 /**
- * Writes what a block says in one transaction, unless that block was taken back since it was looked at: a
- * verdict of an orphan would become final unseen.
+ * Writes the contents of a block in one transaction, unless the block was rolled back since it was read. The outcome
+ * of a removed block would become final unnoticed.
  */
 async function writeIfStillOwn(
   { db, client }: DriverTools,
@@ -158,7 +157,7 @@ async function writeIfStillOwn(
   })
 }
 
-/** True when a block is one that we have booked: what an orphan says is nothing. */
+/** True for an indexed block. The contents of a removed block do not count. */
 async function isOwnBlock(
   tools: DriverTools,
   { blockNumber, blockHash }: InBlock,
@@ -169,7 +168,7 @@ async function isOwnBlock(
     ({ number }) => number === blockNumber,
   )
   if (kept) return kept.hash === blockHash
-  // Headers below the finalized block are not kept. There the node's own word is final.
+  // Headers below the finalized block are not stored. The node decides there.
   return (
     blockNumber < finalizedBlock && (await readBlock(through, { blockNumber }))?.hash === blockHash
   )

@@ -21,16 +21,16 @@ export type OperationOrder = {
   input: OperationInput
 }
 
-/** Brings burned money out. `nonce` is that of its attested message, its key on the chain. */
+/** Mints burned money. `nonce`: of the attested message; it is the operation's key on the chain. */
 export type MintOrder = Omit<OperationOrder, 'kind'> & { kind: 'mint'; nonce: string }
 
 /**
- * Hands an order to the lanes. Safe to repeat: the operation is one row, a second call finds the first
- * one's. A deferred row whose time has come goes back in the queue with the fresh input.
+ * Queues an order for the signer. Safe to repeat: the operation is one row, and a second call finds it. A deferred row
+ * that is due returns to the queue with the new input.
  *
- * @param open - Writes what belongs to a new row, in its transaction.
- * @returns The row; undefined when there is none, because the intent is over or its plan has no such step. A mint
- *   is stored whatever has become of its intent.
+ * @param open - Writes the data that belongs to a new row, in its transaction.
+ * @returns The row; undefined when the intent is finished or its plan has no such step. A mint is stored in any state
+ *   of its intent.
  */
 export async function submitOperation(
   db: Db,
@@ -44,7 +44,7 @@ export async function submitOperation(
   return (await requeueOperation(db, id, submission)) ?? row
 }
 
-/** One statement is a transaction of its own. */
+/** Without `open`, the single statement is its own transaction. */
 async function orderWith(
   db: Db,
   submission: Submission,
@@ -62,8 +62,8 @@ const keyOf = (order: OperationOrder | MintOrder, id: string) =>
   order.kind === 'mint' ? order.nonce : chainKeyOf(order.kind, id)
 
 /**
- * Ends an operation of which nothing was signed yet, because its time is over. A row whose signature
- * came first is returned as it is: it ends by its own log only.
+ * Expires an operation that is not signed yet. A row that was signed first is returned unchanged: it ends by its own
+ * log only.
  */
 export async function giveUpOperation(db: Db, row: Operation): Promise<Operation> {
   await expireOperation(db, row.id)

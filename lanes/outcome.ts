@@ -1,13 +1,13 @@
 import type { Operation } from '../db/lanes/operations.js'
 
-/** What an operation's row says about its step. */
+/** The result of an operation's row for its step. */
 export type Outcome =
   | { kind: 'done'; txHash: string; units: bigint | undefined }
   | { kind: 'failed'; code: string | undefined; message: string }
   | { kind: 'deferred'; code: string; message: string; retryAfter: Date }
   | { kind: 'waiting'; state: string }
 
-/** The only judge of whether a step is over. */
+/** The only place that decides whether a step is finished. */
 export function outcomeOf(row: Operation): Outcome {
   switch (row.state) {
     case 'confirmed':
@@ -28,7 +28,7 @@ export function outcomeOf(row: Operation): Outcome {
   }
 }
 
-/** What the operation's log says: the call inside may have failed though the transaction succeeded. */
+/** The result of the operation's log: the inner call may have failed in a successful transaction. */
 function verdictOf({ success, txHash, units, message: refusal }: Operation): Outcome {
   if (!success) {
     const why = refusal ? `: ${refusal}` : '.'
@@ -38,6 +38,6 @@ function verdictOf({ success, txHash, units, message: refusal }: Operation): Out
   return { kind: 'done', txHash: txHash ?? '', units: units === null ? undefined : BigInt(units) }
 }
 
-/** No transaction of ours carries it now. */
+/** True when no transaction of ours includes the operation now. */
 export const isUnsent = ({ state, txId }: Operation) =>
   state === 'queued' || state === 'deferred' || (state === 'signed' && txId === null)

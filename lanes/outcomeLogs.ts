@@ -12,19 +12,19 @@ import {
 } from '../protocols/outcomes.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { entryPoint, readExecuted } from '../protocols/userOperation.js'
-import type { Log, Receipt } from '../chains/read.js'
+import type { EventLog, Receipt } from '../chains/read.js'
 import type { MinedOperation } from '../db/lanes/outcomes.js'
 import type { WatchedOperation } from '../db/lanes/watched.js'
 
 const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 
-/** The transaction that carried an operation; a stranger may have sent it. */
+/** The transaction that included an operation. Another party may have sent it. */
 export type Carrier = { receipt: Receipt; isOurs: boolean }
 
-/** Where an operation was mined; the price is USD per ETH with 8 decimals. */
+/** Where an operation was mined. `ethPriceE8`: USD per ETH with 8 decimals. */
 type Mining = { outcome: OutcomeLog; carrier: Carrier; ethPriceE8: bigint }
 
-/** What the receipt of the carrying transaction says of one operation. */
+/** The result of one operation in the receipt of its transaction. */
 export function toMined(
   chain: Chain,
   operation: WatchedOperation,
@@ -50,24 +50,25 @@ export function toMined(
   }
 }
 
-/** The EntryPoint tells it right before the operation's own event. */
-function readRefusal(own: Log, { logs }: Receipt): string | undefined {
-  if (isCancellation(own)) return 'the treasury could not pay, and took it back'
-  const told = ownLogs(logs, own).find(
+/** The EntryPoint emits it right before the operation's own event. */
+function readRefusal(own: EventLog, { logs }: Receipt): string | undefined {
+  if (isCancellation(own)) return 'the treasury could not pay and cancelled the payment'
+  const revertLog = ownLogs(logs, own).find(
     ({ address, topics }) =>
       isSameAddress(address, ENTRY_POINT_ADDRESS) && topics[0] === REFUSAL_TOPIC,
   )
-  return told && explainRevert(entryPoint.parseLog(told)?.args.revertReason)
+  return revertLog && explainRevert(entryPoint.parseLog(revertLog)?.args.revertReason)
 }
 
 /**
- * An operation's share of what its transaction cost; what a stranger mints costs us nothing. Of user operations
- * the EntryPoint tells what each has used; payments and mints, like the fee for L1, are of much the same size.
+ * An operation's share of the cost of its transaction; 0 for a mint in a foreign transaction. The EntryPoint reports
+ * the gas of each user operation. Payments and mints, and the L1 fee, are shared equally, because their sizes are
+ * similar.
  */
 function shareOf(
   chain: Chain,
   { kind }: WatchedOperation,
-  { carrier: { receipt, isOurs }, own }: { carrier: Carrier; own: Log },
+  { carrier: { receipt, isOurs }, own }: { carrier: Carrier; own: EventLog },
 ): { gasUsed: bigint; l1FeeWei: bigint } {
   if (kind === 'mint' && !isOurs) return { gasUsed: 0n, l1FeeWei: 0n }
   const siblings =
@@ -80,10 +81,10 @@ function shareOf(
   }
 }
 
-/** What one transaction carried: the gas that was measured for each, and what it used besides. */
+/** The operations of one transaction: the measured gas of each, and the remaining gas of the transaction. */
 type Siblings = { shares: { logIndex: number; gasUsed: bigint }[]; restGas: bigint }
 
-/** Each operation of a transaction asks for all of them: they are read once. */
+/** Cached, because each operation of a transaction reads all of them. */
 const bundled = new WeakMap<Receipt, Siblings>()
 const direct = new WeakMap<Receipt, Siblings>()
 
@@ -116,17 +117,17 @@ function keep(
   return siblings
 }
 
-const measuredGas = (log: Log) => ({
+const measuredGas = (log: EventLog) => ({
   logIndex: log.logIndex,
   gasUsed: readExecuted(log).gasUsed,
 })
 
-const isDirectOutcome = (chain: Chain) => (log: Log) => {
+const isDirectOutcome = (chain: Chain) => (log: EventLog) => {
   const outcome = readOutcome(chain, log)
   return outcome !== undefined && outcome.source !== 'userOperation'
 }
 
-/** Part of a whole that so many bear alike; the first one bears the remainder too, and one alone all of it. */
+/** An equal part of a total. The first one includes the remainder. */
 function equalPart(whole: bigint, count: number, index: number): bigint {
   if (count <= 1) return whole
   const part = whole / BigInt(count)

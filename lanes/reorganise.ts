@@ -4,20 +4,20 @@ import { rollBack } from '../db/lanes/rollBack.js'
 import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 import type { ChainClient } from '../chains/connect.js'
 
-/** `through`: the one endpoint that everything of a round is read from. */
+/** `through`: the one endpoint that a round reads from. */
 export type BookingTools = DriverTools & { through: ChainClient }
 
-/** Callers were told another end. Whoever runs the service may have to explain it. */
+/** An error, because callers have already received a different final status and the operator may have to explain it. */
 export function tellReopened({ through, log }: BookingTools, intents: string[]): void {
   if (intents.length === 0) return
-  log.error({ chain: through.chain.name, intents }, 'the end that was told does not hold any more')
+  log.error({ chain: through.chain.name, intents }, 'final status of intents reverted by a reorg')
 }
 
 /**
- * Finds the newest block that is still canonical and takes back what was booked above it. As long as another endpoint
- * in step has the booked block, that one is followed instead.
+ * Finds the newest canonical block and rolls back everything indexed above it. If another endpoint in step still has
+ * the indexed block, indexing switches to that endpoint instead.
  *
- * @throws when a finalized block has vanished: nothing is booked until an operator has looked.
+ * @throws when a finalized block is missing: indexing stops until an operator acts.
  */
 export async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean> {
   const { db, through, following, log, seen, sentAt } = tools
@@ -31,22 +31,22 @@ export async function reorganise(tools: BookingTools, booked: BlockId): Promise<
   const to = await findCanonical(through, headers)
   if (to?.hash === booked.hash) return false
   if (!to) {
-    log.error({ chain: name }, 'a finalized block has vanished: nothing is booked')
-    throw new Error('A finalized block has vanished. Booking cannot go on.')
+    log.error({ chain: name }, 'finalized block missing, indexing stopped')
+    throw new Error('A finalized block is missing on the node. Check the RPC endpoint.')
   }
   const { operations, reopened } = await db.transaction((trx) =>
     rollBack(trx, chainId, { from: booked, to }),
   )
   seen.head = ''
-  // What has vanished is sent again at once.
+  // Transactions of removed blocks are broadcast again at once.
   sentAt.clear()
   const facts = { chain: name, depth: Number(booked.number - to.number) }
-  log.warn({ ...facts, operations: operations.length }, 'reorg: booked blocks have gone')
+  log.warn({ ...facts, operations: operations.length }, 'reorg rolled back')
   tellReopened(tools, reopened)
   return true
 }
 
-/** Another endpoint, in step with the rest, that has the booked block. */
+/** Another endpoint in step that has the indexed block. */
 async function findAgreeing(
   { client, through }: BookingTools,
   { number: blockNumber, hash }: BlockId,
@@ -59,7 +59,7 @@ async function findAgreeing(
   return undefined
 }
 
-/** The newest of our blocks, which come newest first, that the endpoint has in its chain. */
+/** The newest of our blocks, given newest first, that is in the endpoint's chain. */
 async function findCanonical(
   through: ChainClient,
   headers: BlockId[],

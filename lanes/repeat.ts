@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RETRY_MS } from '../durations.js'
 
-/** Runs rounds until the signal aborts. One that fails is followed by a pause, ms. */
+/** Repeats a round until the signal aborts. A failed round is followed by a pause, ms. */
 export async function repeat(
   round: () => Promise<void>,
   onFailure: (error: unknown) => void,
@@ -18,7 +18,7 @@ export async function repeat(
   }
 }
 
-/** Waits, unless the signal aborts. */
+/** Waits for some milliseconds, or until the signal aborts. */
 export async function pause(ms: number, stopping: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
 }

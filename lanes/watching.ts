@@ -8,26 +8,26 @@ import type { AwaitedWhat } from '../db/lanes/awaited.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Listener } from '../db/connection/listen.js'
 
-/** From one of these to the next no step ends. */
+/** A change between these states does not finish a step. */
 const underWay = new Set<string | undefined>(['queued', 'signed', 'mined'])
 
-/** A state in which a step that waits has something to do. */
+/** A state in which a waiting step must act. */
 export const isSettledState = (state: string): boolean => !underWay.has(state)
 
-/** Waits for changes of operations, however many wait. */
+/** Waits for changes of operations; one database query serves all waits. */
 export type Outcomes = {
   /**
-   * Resolves when the operation may be over, put off or stopped by an operator (`outcome`), when the burn may be
+   * Resolves when the operation may be finished, deferred or paused by an operator (`outcome`), when the burn may be
    * attested (`attestation`), or when the signal aborts.
    */
   nextChange(id: string, signal: AbortSignal, what?: AwaitedWhat): Promise<void>
 }
 
 /**
- * Watches the rows of all that this process waits for. A notification wakes at once; one statement a second for all of
- * them finds what no notification came of.
+ * Watches the rows of all operations that this process waits for. A notification wakes a wait at once. One query a
+ * second for all waits covers lost notifications.
  *
- * @param watching - `lookMs`: another pause between two such statements.
+ * @param watching - `lookMs`: pause between two such queries, for tests.
  */
 export function watchOutcomes({
   db,
@@ -69,12 +69,12 @@ async function keepLooking(
     try {
       for (const { id, what } of await findChanged(db, ids)) waiting[what].wake(id)
     } catch {
-      // The database is away. When it is back the rows say the same.
+      // The database is unreachable. The next query finds the same rows.
     }
   }
 }
 
-/** Promises by the id of the operation that they wait for. */
+/** Promises by the id of the awaited operation. */
 function createWaiters() {
   const all = new Map<string, Set<() => void>>()
   return {
@@ -101,9 +101,9 @@ function createWaiters() {
 }
 
 /**
- * Reads the row until its outcome is known, an operator has stopped it, or the signal aborts; then as it is.
+ * Reads the row until its outcome is known, an operator has paused it, or the signal aborts. Returns the latest row.
  *
- * @param row - As it was a moment ago. What has changed since is found by the next look at all who wait.
+ * @param row - A recent copy. The next query for all waits finds any change since.
  */
 export async function awaitOperation(
   { db, outcomes }: { db: Db; outcomes: Outcomes },

@@ -1,6 +1,6 @@
 import { isSameAddress } from '../chains/address.js'
 import type { Interface } from 'ethers'
-import type { Log } from '../chains/read.js'
+import type { EventLog } from '../chains/read.js'
 
 /** The first topic of an event's logs. */
 export function topicOf(abi: Interface, event: string): string {
@@ -9,15 +9,20 @@ export function topicOf(abi: Interface, event: string): string {
   return fragment.topicHash
 }
 
-/** Events of a contract whose arguments are the given addresses. */
-type Wanted = { name: string; emitter: string; where: Record<string, string>; unitsIn: string }
+/** Events of one contract, filtered by address arguments. */
+type EventSelection = {
+  name: string
+  emitter: string
+  where: Record<string, string>
+  unitsIn: string
+}
 
 /**
- * Adds up one argument of the wanted events, base units. Other contracts may emit the same event,
- * and anybody may act for a wallet; only the contract's own word about the wallet's own doing counts.
+ * Sums one argument of the selected events, base units. Only events of the given contract with the given addresses
+ * count: other contracts may emit the same event, and any account may act for a wallet.
  */
-export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
-  const { name, emitter, where, unitsIn } = wanted
+export function sumEvents(abi: Interface, logs: EventLog[], selection: EventSelection): bigint {
+  const { name, emitter, where, unitsIn } = selection
   const topic = topicOf(abi, name)
   return logs
     .filter(({ topics, address }) => topics[0] === topic && isSameAddress(address, emitter))
@@ -28,6 +33,6 @@ export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
     .reduce((sum, args) => sum + BigInt(args[unitsIn] as bigint), 0n)
 }
 
-/** An address, which some contracts write into 32 bytes. */
+/** An address that some contracts emit as 32 bytes. */
 const toAddress = (value: unknown): string => `0x${String(value).slice(-ADDRESS)}`
 const ADDRESS = 40

@@ -6,7 +6,7 @@ import { topicOf } from './events.js'
 import { lendingProtocol } from './lending/markets.js'
 import { swappedUnits } from './swaps/uniswapV3.js'
 import { entryPoint, readExecuted } from './userOperation.js'
-import type { Log, LogFilter } from '../chains/read.js'
+import type { EventLog, LogFilter } from '../chains/read.js'
 import type { OperationKind } from '../domain/operation.js'
 
 const token = new Interface([
@@ -21,7 +21,7 @@ const CANCELLATION_TOPIC = topicOf(token, 'AuthorizationCanceled')
 const TRANSFER_TOPIC = topicOf(token, 'Transfer')
 const AUTHORIZATION_TOPICS = [AUTHORIZATION_TOPIC, CANCELLATION_TOPIC]
 
-/** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
+/** Filters of all possible outcomes, by source. All bridges are included, because only the plan names the bridge. */
 function outcomeFilters(chain: Chain): LogFilter[] {
   return [
     { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC]] },
@@ -30,7 +30,7 @@ function outcomeFilters(chain: Chain): LogFilter[] {
   ]
 }
 
-/** Filters that the outcomes of these operations pass, and few others. None for no operation. */
+/** Narrow filters for the outcomes of these operations; none for no operation. */
 export function outcomeFiltersOf(chain: Chain, operations: Expected[]): LogFilter[] {
   const word = (address: string | null) => zeroPadValue(address ?? '0x', 32)
   const calls = operations.filter(({ kind }) => kind !== 'fund' && kind !== 'mint')
@@ -47,7 +47,7 @@ export function outcomeFiltersOf(chain: Chain, operations: Expected[]): LogFilte
   ].filter(({ topics }) => topics.every((options) => options === null || options.length > 0))
 }
 
-/** One filter that all of them pass. */
+/** One filter that matches all outcomes. */
 export function outcomeFilter(chain: Chain): LogFilter {
   const filters = outcomeFilters(chain)
   return {
@@ -57,19 +57,19 @@ export function outcomeFilter(chain: Chain): LogFilter {
 }
 
 /**
- * The log of one operation: its key on the chain, and whether the inner call succeeded. `actor` is the
- * account that acted; a message may be received by anybody.
+ * The outcome log of one operation: its key on the chain, and whether the inner call succeeded. `actor`: the account
+ * that acted; absent for a message, which any account may deliver.
  */
 export type OutcomeLog = {
   source: 'userOperation' | 'authorization' | 'message'
   key: string
   actor?: string
   success: boolean
-  log: Log
+  log: EventLog
 }
 
-/** Reads a log as an outcome; undefined for a log that only looks like one. */
-export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
+/** Reads a log as an outcome; undefined for other logs. */
+export function readOutcome(chain: Chain, log: EventLog): OutcomeLog | undefined {
   if (isUserOperationEvent(log)) {
     const { key, sender, success } = readExecuted(log)
     return { source: 'userOperation', key, actor: sender, success, log }
@@ -85,13 +85,13 @@ export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
   return key === undefined ? undefined : { source: 'message', key, success: true, log }
 }
 
-/** True for the log of a funding that was taken back: it will never pay. */
-export const isCancellation = ({ topics }: Log) => topics[0] === CANCELLATION_TOPIC
+/** True for the log of a cancelled funding, which can never be paid. */
+export const isCancellation = ({ topics }: EventLog) => topics[0] === CANCELLATION_TOPIC
 
-const isAuthorization = ({ usdc }: Chain, { topics: [topic = ''], address }: Log) =>
+const isAuthorization = ({ usdc }: Chain, { topics: [topic = ''], address }: EventLog) =>
   AUTHORIZATION_TOPICS.includes(topic) && isSameAddress(address, usdc.address)
 
-/** What is known of an operation before it is found on the chain. `treasury`: who pays a funding. */
+/** The identity of an operation before it is found on the chain. `treasury`: the payer of a funding. */
 export type Expected = {
   kind: OperationKind
   chainKey: string
@@ -99,7 +99,7 @@ export type Expected = {
   treasury: string | null
 }
 
-/** True when the log was emitted for the account that the operation acts for: keys are per account. */
+/** True when the log was emitted for the operation's own account: keys are per account. */
 export function isOutcomeOf(outcome: OutcomeLog, operation: Expected): boolean {
   const { kind, chainKey, treasury, wallet } = operation
   if (outcome.key !== chainKey) return false
@@ -108,25 +108,25 @@ export function isOutcomeOf(outcome: OutcomeLog, operation: Expected): boolean {
   return outcome.actor !== undefined && actor !== null && isSameAddress(outcome.actor, actor)
 }
 
-/** Base units that an operation has moved, from its own logs; of a burn its message too. */
+/** Base units that an operation has moved, from its own logs. `message`: the message of a burn. */
 export type Moved = { units: bigint; message?: string | undefined }
 
-/** The log of one operation's outcome, and all of its transaction. */
-type Told = { own: Log; all: Log[] }
+/** The outcome log of one operation, and all logs of its transaction. */
+type OperationLogs = { own: EventLog; all: EventLog[] }
 
 export function readMoved(
   chain: Chain,
   { kind, wallet }: Pick<Expected, 'kind' | 'wallet'>,
-  told: Told,
+  operationLogs: OperationLogs,
 ): Moved {
-  const logs = ownLogs(told.all, told.own)
+  const logs = ownLogs(operationLogs.all, operationLogs.own)
   const sumMarkets = (unitsOf: (market: Market) => bigint) =>
     chain.markets.reduce((sum, market) => sum + unitsOf(market), 0n)
   switch (kind) {
     case 'fund':
-      return { units: transferredUnits(chain, wallet, told) }
+      return { units: transferredUnits(chain, wallet, operationLogs) }
     case 'mint':
-      return { units: mintedUnits(chain, wallet, told) }
+      return { units: mintedUnits(chain, wallet, operationLogs) }
     case 'bridge':
       return readBurned(chain, wallet, logs)
     case 'swap':
@@ -138,21 +138,21 @@ export function readMoved(
   }
 }
 
-function mintedUnits(chain: Chain, wallet: string, { own, all }: Told): bigint {
+function mintedUnits(chain: Chain, wallet: string, { own, all }: OperationLogs): bigint {
   const bridge = allBridges.find(({ readMint }) => readMint(chain, own) !== undefined)
   return bridge?.mintedUnits(chain, wallet, { logs: all, minted: own }) ?? 0n
 }
 
-function readBurned(chain: Chain, wallet: string, logs: Log[]): Moved {
+function readBurned(chain: Chain, wallet: string, logs: EventLog[]): Moved {
   const burns = allBridges.map((bridge) => bridge.readBurn(chain, wallet, logs))
   return burns.find(({ units }) => units > 0n) ?? { units: 0n }
 }
 
 /**
- * The logs that the operation's own call emitted: those between the EntryPoint's last mark before its
- * event and the event. A contract that wraps our operation cannot put its logs in between.
+ * The logs that the operation's own call emitted: those between the EntryPoint's previous marker event and the
+ * operation's event. A contract that wraps our operation cannot insert logs there.
  */
-export function ownLogs(logs: Log[], own: Log): Log[] {
+export function ownLogs(logs: EventLog[], own: EventLog): EventLog[] {
   const before = logs.filter((log) => log.logIndex < own.logIndex)
   const mark = before.findLast(
     (log) => isSameAddress(log.address, ENTRY_POINT_ADDRESS) && isMark(log.topics[0]),
@@ -163,14 +163,14 @@ export function ownLogs(logs: Log[], own: Log): Log[] {
 const marks = [topicOf(entryPoint, 'BeforeExecution'), USER_OPERATION_TOPIC]
 const isMark = (topic: string | undefined) => topic !== undefined && marks.includes(topic)
 
-export const isUserOperationEvent = (log: Log) =>
+export const isUserOperationEvent = (log: EventLog) =>
   log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)
 
 /**
- * The first transfer to the wallet that follows the authorization's own log. Payments share a transaction, and each of
- * them looks through the logs of all: none but its own is decoded.
+ * Base units of the first transfer to the wallet after the authorization's own log. Only that log is decoded, because
+ * payments share a transaction and each reads the logs of all.
  */
-function transferredUnits({ usdc }: Chain, wallet: string, { own, all }: Told): bigint {
+function transferredUnits({ usdc }: Chain, wallet: string, { own, all }: OperationLogs): bigint {
   const to = zeroPadValue(wallet, 32)
   const transfer = all.find(
     ({ logIndex, topics, address }) =>

@@ -10,14 +10,14 @@ const token = new Interface([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ])
 
-/** A nonce of the EntryPoint is a key, and below it how often that was used. */
+/** An EntryPoint nonce is a key and, in its low bits, the number of uses of that key. */
 const COUNT_BITS = 64
 
 /**
- * True when the chain has executed the operation, whoever sent it and whatever came of it, or has taken its payment
- * back. A payment without a payer was never made.
+ * True when the chain has executed the operation, by any transaction and with any result, or has cancelled its payment.
+ * A payment without a payer was never made.
  *
- * @param block - At which it is asked of a user operation; otherwise, and unless told, the latest one.
+ * @param block - Block to read a user operation at; the latest by default. Other kinds are read at the latest block.
  * @throws {ServiceError} RPC_ERROR.
  */
 export async function isKeySpent(

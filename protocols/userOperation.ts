@@ -32,12 +32,12 @@ export type UserOperation = {
   signature: string
 }
 
-/** An EIP-7702 account says so in place of a factory. Valid before, during and after its delegation. */
+/** Marker of an EIP-7702 account in `initCode`. Valid before, during and after its delegation. */
 const DELEGATED = '0x7702000000000000000000000000000000000000'
 
-/** Signature check and nonce of the account, measured below 60,000; what is unused is not paid. */
+/** Signature check and nonce of the account; measured below 60,000. Unused gas is not charged. */
 const VERIFICATION_GAS = 120_000n
-/** What the EntryPoint itself spends on one operation: loops, copies, its event. */
+/** The EntryPoint's own gas for one operation: loops, copies, its event. */
 const BOOKKEEPING_GAS = 60_000n
 const BASE_GAS = 21_000n
 /** @see https://eips.ethereum.org/EIPS/eip-7702 PER_EMPTY_ACCOUNT_COST */
@@ -45,14 +45,14 @@ const AUTHORIZATION_GAS = 25_000n
 
 const nonceOf = (key: string) => `${key}${'0'.repeat(16)}`
 
-/** What a wallet executes: its calls, one after the other, all of them or none. */
+/** The wallet's calls in order; all of them are executed, or none. */
 export const encodeBatch = (calls: Call[]): string =>
   delegate.encodeFunctionData('executeBatch', [calls.map(({ to, data }) => [to, 0n, data])])
 
-/** What a wallet executes under one key, and the gas that it may use. */
+/** Calls of a wallet under one key, and their gas limit. */
 type Execution = { sender: string; key: string; callData: string; callGas: bigint }
 
-/** A user operation that pays nothing itself: the lane that carries it pays the gas. */
+/** A user operation with zero fees: the sender of its bundle pays the gas. */
 export function buildUserOperation(execution: Execution): Omit<UserOperation, 'signature'> {
   const { sender, key, callData, callGas } = execution
   return {
@@ -67,7 +67,7 @@ export function buildUserOperation(execution: Execution): Omit<UserOperation, 's
   }
 }
 
-/** The gas that the calls of a user operation may use. */
+/** Gas limit of the calls of a user operation. */
 export const callGasOf = ({ accountGasLimits }: Pick<UserOperation, 'accountGasLimits'>): bigint =>
   BigInt(accountGasLimits) & ((1n << 128n) - 1n)
 
@@ -84,7 +84,7 @@ const typedFields = {
   ],
 }
 
-/** EIP-712 data of a user operation. The signed hash names the delegate where the marker stands. */
+/** EIP-712 data of a user operation. The hash contains the delegate's address instead of the marker. */
 export function typedUserOperation(chainId: number, operation: Omit<UserOperation, 'signature'>) {
   return {
     domain: domainOf(chainId),
@@ -98,7 +98,7 @@ const domainOf = (chainId: number) => {
 }
 
 /**
- * What the wallet of a user operation signs: the hash of its EIP-712 data.
+ * The hash that the wallet of a user operation signs, by EIP-712.
  *
  * @see https://eips.ethereum.org/EIPS/eip-712
  */
@@ -113,10 +113,10 @@ export function hashUserOperation(
 export const encodeBundle = (operations: UserOperation[], beneficiary: string): string =>
   entryPoint.encodeFunctionData('handleOps', [operations, beneficiary])
 
-/** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */
+/** The EntryPoint's event for an executed user operation. `key`: the high 192 bits of its nonce. */
 type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
 
-/** Low bits of a nonce: how often its key was used. */
+/** Low bits of a nonce: the number of uses of its key. */
 const COUNT_BITS = 64n
 const KEY_BYTES = 24
 
@@ -131,7 +131,7 @@ export function readExecuted({ topics, data }: { topics: string[]; data: string 
   }
 }
 
-/** Gas of the execution of one user operation as the bundle's limit counts it. */
+/** Execution gas of one user operation, as counted for a bundle's limit. */
 export const bundledGas = (callGas: bigint) =>
   ((VERIFICATION_GAS + callGas) * 64n) / 63n + BOOKKEEPING_GAS
 
@@ -143,7 +143,7 @@ export function gasLimitOf(data: string, authorizations: number, executionGas: b
 /** @see https://eips.ethereum.org/EIPS/eip-2028 */
 function calldataGas(data: string): bigint {
   let gas = 0
-  // Read as text: bundles are long, and this is all that is asked of their bytes.
+  // Read as text for speed: bundles are long.
   for (let i = 2; i < data.length; i += 2) gas += data[i] === '0' && data[i + 1] === '0' ? 4 : 16
   return BigInt(gas)
 }

@@ -14,12 +14,12 @@ import type { Db } from '../db/connection/connect.js'
 type Fed = { operation: Operation; feeder: Step; wallet: string }
 
 /**
- * Base units that the step before has brought to the wallet, from the logs of its own operation on the chain of the
- * step that spends them. The row only says where to look: of what it says was moved nothing is taken. What comes
- * over a bridge is never more than what its step was to burn.
+ * Base units that the previous step delivered to the wallet, read from the logs of its operation on the spending
+ * chain. The row only gives the transaction hash: its amounts are never trusted. A bridge counts for at most the
+ * amount that its step burns.
  *
- * @throws {ServiceError} RPC_ERROR while no endpoint shows it in a block that it has at that height, deep enough;
- *   INTERNAL when the transaction that the row names holds no such effect.
+ * @throws {ServiceError} RPC_ERROR while no endpoint has the receipt in a canonical block that is deep enough;
+ *   INTERNAL when the transaction of the row has no such effect.
  */
 export async function readBrought(
   db: Db,
@@ -40,13 +40,13 @@ export async function readBrought(
   const own = receipt.logs
     .map((log) => readOutcome(client.chain, log))
     .find((one) => one?.success && isOutcomeOf(one, expected))
-  if (!own) throw refusal('what a step spends must have been brought by the one before.')
+  if (!own) throw refusal('the previous step must have delivered what this step spends.')
   const { units } = readMoved(client.chain, expected, { own: own.log, all: receipt.logs })
   const burned = assetUnits(feeder.amount)
   return feeder.type === 'bridge' && units > burned ? burned : units
 }
 
-/** From the first endpoint that has the receipt, if the block is its own at that height. */
+/** From the first endpoint whose own block at that height contains the receipt. */
 async function readCanonicalReceipt({ client }: Round, hash: string): Promise<Receipt | undefined> {
   for (const endpoint of client.endpoints) {
     const receipt = await readReceipt(endpoint, hash).catch(() => undefined)
@@ -59,6 +59,6 @@ async function readCanonicalReceipt({ client }: Round, hash: string): Promise<Re
 }
 
 function notThere() {
-  const message = 'What the step before has brought is not on the chain yet.'
+  const message = 'The output of the previous step is not on the chain yet.'
   return new ServiceError('RPC_ERROR', message, { waitsFor: 'BOOKING' } satisfies Held)
 }

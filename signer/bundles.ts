@@ -1,7 +1,7 @@
 import { BUNDLE_GAS } from './genuine.js'
 import type { Prepared } from './prepare.js'
 
-/** User operations share a transaction as far as its gas reaches, and so do payments and mints. */
+/** Groups operations into transactions by gas: user operations together, payments and mints together. */
 export function groupByTransaction(prepared: Prepared[]): Prepared[][] {
   const isDirect = ({ kind }: Prepared) => kind !== 'userOperation'
   return [

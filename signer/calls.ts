@@ -17,27 +17,27 @@ import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../d
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
 
-/** Calls of a wallet, and what the plan allows them. `heldUnits`: what a market that is emptied holds. */
+/** Calls of a wallet and the plan's allowance for them. `heldUnits`: position in a market that is withdrawn in full. */
 type AllowedCalls = { calls: Call[]; allowance: Allowance; heldUnits?: bigint }
 
-/** Where the calls of a step are to be executed. */
-type Place = Pick<Round, 'client' | 'head'> &
+/** The chain state and limits that a step is built with. */
+type BuildContext = Pick<Round, 'client' | 'head'> &
   Pick<SignerTools, 'registry'> & { limits: PriceLimits }
 
-/** Whose money a step spends and how much of it, in base units; `most` is what it may spend. */
+/** `units`: base units that the step spends. `most`: base units that it may spend. */
 type Spending = { wallet: string; units: bigint; most: bigint; asked: Asked }
 
-/** `movedUnits`: dollars that begin to move by them, in base units. None where an earlier step has moved them. */
+/** `movedUnits`: base units in USD that this operation sets in motion; 0 when an earlier step has counted them. */
 export type Rebuilt = { calls: Call[]; movedUnits: bigint }
 
 /**
- * The calls of an operation, from its plan's step and what has arrived for it. There is no free-form call:
- * each is checked against what the plan allows, and the plan against what was asked for. What a step before has
- * brought is read from the chain.
+ * Builds the calls of an operation from its plan's step and the funds that have arrived for it. There is no free-form
+ * call. Each call is checked against the plan, and the plan against the request. The output of a previous step is
+ * read from the chain.
  *
- * @throws {ServiceError} INTERNAL when the plan has no such step, goes beyond what was asked for, or the policy
- *   refuses; SWAP_FAILED while a swap would bring less than the plan says, or its price has just moved; RPC_ERROR
- *   while the chain does not show what the step before has brought.
+ * @throws {ServiceError} INTERNAL when the plan has no such step or exceeds the request, or the policy rejects;
+ *   SWAP_FAILED while a swap would return less than the plan's minimum, or its price has just moved; RPC_ERROR while
+ *   the output of the previous step is not on the chain.
  */
 export async function rebuildCalls(
   { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
@@ -50,7 +50,7 @@ export async function rebuildCalls(
     throw refusal('the operation must be in the plan.')
   }
   if (!isWithinRequest(asked, plan, limits)) {
-    throw refusal('the plan must spend no more than its intent asks for.')
+    throw refusal('the plan must spend no more than the request of its intent allows.')
   }
   const feeder = feederOf(plan, step)
   const most = feeder
@@ -65,9 +65,9 @@ export async function rebuildCalls(
 }
 
 /**
- * The plan of an operation, the step that it belongs to, and what the caller of its intent has asked for.
+ * The plan of an operation, the step it belongs to, and the request of its intent.
  *
- * @throws {ServiceError} INTERNAL when there is none.
+ * @throws {ServiceError} INTERNAL when the plan has no such step.
  */
 export function getPlanned(
   { sequence }: Operation,
@@ -78,7 +78,7 @@ export function getPlanned(
   throw refusal('the operation must be in the plan.')
 }
 
-function allowedCalls(place: Place, step: Step, spending: Spending): Promise<AllowedCalls> {
+function allowedCalls(place: BuildContext, step: Step, spending: Spending): Promise<AllowedCalls> {
   switch (step.type) {
     case 'deposit':
       return Promise.resolve(toDeposit(place.client.chain, step, spending))
@@ -105,7 +105,7 @@ function toDeposit(
 }
 
 async function toWithdrawal(
-  { client, head }: Place,
+  { client, head }: BuildContext,
   step: WithdrawStep,
   { wallet, units, most, asked }: Spending,
 ): Promise<AllowedCalls> {
@@ -126,12 +126,12 @@ async function toWithdrawal(
   }
 }
 
-/** Interest comes in between plan and signature. Of anything more no more is taken out than was asked for. */
+/** Interest may accrue between plan and signature. Anything beyond that is not withdrawn. */
 const isNearly = (heldUnits: bigint, plannedUnits: bigint) =>
   heldUnits * 100n <= plannedUnits * 101n + 1_000n
 
 function toBurn(
-  { client: { chain }, registry, limits }: Place,
+  { client: { chain }, registry, limits }: BuildContext,
   step: BridgeStep,
   { wallet, units, most }: Spending,
 ): AllowedCalls {
@@ -155,17 +155,17 @@ function toBurn(
 const unitsOrZero = (amount: string) => (Number(amount) === 0 ? 0n : assetUnits(amount))
 
 async function toSwap(
-  { client, head, limits }: Place,
+  { client, head, limits }: BuildContext,
   step: SwapStep,
   { wallet, units, most }: Spending,
 ): Promise<AllowedCalls> {
   const { from, to, contract, poolFee } = listedSwap(client.chain, step)
-  // Less may have arrived than was planned: the price is the bound.
+  // Less may have arrived than was planned, so the minimum scales with the amount.
   const minimumUnits = divideUp(assetUnits(step.minimum) * units, assetUnits(step.amount))
   const swap = { from, to, unitsIn: units }
   const quote = await readQuote(client, swap, { blockNumber: head })
   if (!quote || quote.unitsOut < minimumUnits) {
-    const message = `The swap would bring ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
+    const message = `The swap would return ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now. The plan requires ${minimumUnits}.`
     throw new ServiceError('SWAP_FAILED', message, unfair)
   }
   const { unitsOut, averageUnitsOut } = quote
@@ -182,15 +182,13 @@ async function toSwap(
 
 const unfair = { waitsFor: 'PRICE' } satisfies Held
 
-/** Tokens of the same worth, and where alone they are swapped. */
+/** Tokens of equal worth and the pool that the registry lists for them. Other pairs are never swapped. */
 function listedSwap(chain: Chain, { asset, toAsset }: SwapStep) {
   const from = findToken(chain, asset)
   const to = findToken(chain, toAsset)
   const pool = from && to && findPool(chain, from, to)
   if (!pool || !chain.uniswap || !isEven(from, to)) {
-    throw refusal(
-      'the chain must list the tokens of the swap, as of the same worth, and their pool.',
-    )
+    throw refusal('the chain must list both tokens, with the same worth, and their pool.')
   }
   return { from, to, contract: chain.uniswap.router, poolFee: pool.fee }
 }

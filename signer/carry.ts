@@ -17,15 +17,15 @@ import { storeAgain } from './store.js'
 import { callOf } from './transaction.js'
 import type { Operation } from '../db/lanes/operations.js'
 
-/** A payment that was reverted or refused so often is taken back: the treasury cannot pay it. */
+/** After this many reverts or refusals a payment is cancelled: the treasury cannot pay it. */
 const PAYMENT_TRIES = 3
 
 /**
- * Carries an operation again whose transaction died, if its key is still free and the transaction would pass.
- * What would not is tried less and less often. A payment that stays impossible is taken back on the chain,
- * which executes only one of the two, so that it ends by its own log like everything that is signed.
+ * Resubmits an operation whose transaction was dropped, if its key is unused and the transaction would succeed.
+ * Retries of a failing one back off. A payment that stays impossible is cancelled on the chain. The chain executes
+ * either the payment or the cancellation, so the operation ends by its own log like every signed operation.
  *
- * @throws {ServiceError} RPC_ERROR when the node did not answer.
+ * @throws {ServiceError} RPC_ERROR when the node does not answer.
  */
 export async function carryAgain(
   tools: SignerTools,
@@ -35,46 +35,46 @@ export async function carryAgain(
   const { log, keyring } = tools
   const { chain } = round.client
   const facts = { chain: chain.name, lane: round.lane.sender, operation: operation.id }
-  const signed = await findGenuine(tools, round, operation)
+  const signed = await findVerified(tools, round, operation)
   if (!signed) return
   const { address: treasury } = keyring.treasury
   if (await isKeySpent(round.client, { ...operation, wallet: signed.wallet, treasury })) {
     await lookUp(tools, round, operation)
     return
   }
-  // What would fail inside spends its key for nothing. But nothing waits for ever: at last it ends by its own log.
+  // A failing inner call would waste the key. After enough failures it is sent anyway, so that its own log ends it.
   const isPatient = operation.carryFailures < FAILURES_BEFORE_QUARANTINE
   const reason =
     (await findRevert(round, signed)) ?? (isPatient && (await findInnerFailure(round, signed)))
-  // Told once: whatever comes of this try, there is one failure more, or none.
+  // Logged once: this attempt raises the count or ends the operation.
   if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
-    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
+    log.error({ ...facts, reason: operation.message }, 'operation quarantined')
   }
   if (reason) {
-    const message = `It cannot be carried now: ${reason}`
-    log.warn({ ...facts, reason }, 'not carried again')
+    const message = `The operation cannot be included now: ${reason}`
+    log.warn({ ...facts, reason }, 'operation not resubmitted')
     await returnUncarried(tools.db, takenBy(tools, operation), { message })
     return
   }
   const stored = await storeAgain(tools, { ...round, ...(await readMeans(round)) }, signed)
-  if (stored) log.warn({ ...facts, ...stored }, 'carrier was lost, signed again')
+  if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
 }
 
-/** Gives back an operation that somebody has executed: the lanes look its log up. */
+/** Releases an operation that is already executed. The relayer finds its log. */
 export async function lookUp(
   tools: SignerTools,
   { client }: Round,
   operation: Operation,
 ): Promise<void> {
   const spentSince = await readSpentSince(tools.db, client, operation)
-  const message = 'It was executed already, its log is looked up.'
+  const message = 'The operation is already executed. The relayer searches for its log.'
   const facts = { chain: client.chain.name, operation: operation.id }
-  tools.log.warn(facts, 'executed already, its log is looked up')
+  tools.log.warn(facts, 'operation found executed')
   await returnUncarried(tools.db, takenBy(tools, operation), { message, spentSince })
 }
 
-/** What a lane is to carry: what was signed for the operation, or that this is taken back. */
-async function findGenuine(
+/** The payload to include: the stored signature of the operation, or its cancellation. */
+async function findVerified(
   tools: SignerTools,
   round: Round,
   operation: Operation,
@@ -94,14 +94,14 @@ async function findGenuine(
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'INTERNAL')) throw error
     const facts = { err: error, chain: chain.name, operation: operation.id }
-    log.error(facts, 'what is stored as signed is not ours, never carried')
-    // A row that was tampered with does not mend itself.
+    log.error(facts, 'stored signature rejected')
+    // A tampered row stays tampered: retry once an hour only.
     await returnOperation(db, takenBy(tools, operation), HOUR_MS)
     return undefined
   }
 }
 
-/** Why the chain would revert the transaction; undefined when it would not. */
+/** Why the transaction would revert; undefined when it would succeed. */
 function findRevert(
   { client, lane, head }: Round,
   { wallet, payload }: Signed,
@@ -111,7 +111,7 @@ function findRevert(
   return findFailure(client, call, [toQuantity(head), overrides])
 }
 
-/** Why the call of the wallet inside would fail, which the EntryPoint does not tell; undefined when it would not. */
+/** Why the wallet's inner call would fail; undefined when it would succeed. The EntryPoint does not report it. */
 async function findInnerFailure(
   { client, head }: Round,
   { wallet, payload }: Signed,

@@ -11,11 +11,11 @@ import type { Held } from '../domain/waiting.js'
 import type { Round } from './round.js'
 
 /**
- * What an operation takes of something that others take of too: `units` of at most `limit` at the head of the
- * round. Of a limit of zero one at a time takes.
+ * The capacity that an operation needs and shares with others: `units` of at most `limit` at the head of the signing
+ * context. A limit of zero admits one operation at a time.
  */
-export type Claim = {
-  /** What is held while it is decided. */
+export type CapacityDemand = {
+  /** The key to lock while the decision is made. */
   key: string
   /** The resources that share the limit. */
   resources: string[]
@@ -24,17 +24,19 @@ export type Claim = {
   market?: Market
 }
 
-type Place = Pick<Round, 'client' | 'head'>
+type MarketContext = Pick<Round, 'client' | 'head'>
 
 /**
- * What an operation contends for at the head of the round, undefined when there is enough for all. Two swaps of a
- * pair would each be promised the price of before: which pool it goes through is decided by quotes at the
- * signature, and the pools of a pair follow each other, so that a pair counts as one. Two burns of a wallet would
- * emit messages that nobody can tell apart.
+ * What an operation contends for at the head of the signing context; undefined when capacity is unlimited. Swaps of
+ * one pair run one at a time: two would both be quoted the price before either. A pair counts as one because its
+ * pools follow each other. Burns of one wallet run one at a time, because their messages would be indistinguishable.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer.
  */
-export async function readClaim(place: Place, operation: Operation): Promise<Claim | undefined> {
+export async function readClaim(
+  place: MarketContext,
+  operation: Operation,
+): Promise<CapacityDemand | undefined> {
   const { kind, resource, input } = operation
   if (!resource) return undefined
   const units = BigInt(input.units)
@@ -52,9 +54,9 @@ export async function readClaim(place: Place, operation: Operation): Promise<Cla
   return { key: `${kind}:${poolOf(market)}`, resources, units, limit, market }
 }
 
-/** Zero where the market does not report its limit: operations are then simulated one at a time. */
+/** Zero where the market does not report its limit. Operations are then simulated one at a time. */
 async function readLimit(
-  { client, head }: Place,
+  { client, head }: MarketContext,
   market: Market,
   direction: Direction,
 ): Promise<bigint> {
@@ -73,27 +75,31 @@ async function readLimit(
 }
 
 /**
- * A refusal that only comes of too little room or cash is none: both come back.
+ * Excludes refusals that come only from missing market capacity or cash, because both return.
  *
- * @throws {ServiceError} DEPOSIT_FAILED or WITHDRAW_FAILED when that is so; RPC_ERROR.
+ * @throws {ServiceError} DEPOSIT_FAILED or WITHDRAW_FAILED for such a refusal; RPC_ERROR.
  */
 export async function assertNotShort(
-  { client, head }: Place,
+  { client, head }: MarketContext,
   { kind }: Operation,
-  claim: Claim | undefined,
+  demand: CapacityDemand | undefined,
 ): Promise<void> {
-  if (!claim?.market || claim.units <= claim.limit) return
+  if (!demand?.market || demand.units <= demand.limit) return
   if (kind !== 'deposit' && kind !== 'withdraw') return
   const at = { direction: kind, block: { blockNumber: head } }
-  if (await lendingProtocol(claim.market).isClosed(client, claim.market, at)) return
+  if (await lendingProtocol(demand.market).isClosed(client, demand.market, at)) return
   const details = { waitsFor: 'MARKET_ROOM' } satisfies Held
-  throw new ServiceError(failureCodes[kind], shortage(client, kind, claim), details)
+  throw new ServiceError(failureCodes[kind], shortage(client, kind, demand), details)
 }
 
-/** Says how much of a claim there is. */
-export function shortage({ chain }: ChainClient, direction: Direction, claim: Claim): string {
-  const name = `${claim.market?.protocol} on ${chain.name}`
-  const does = direction === 'deposit' ? 'takes in' : 'pays out'
-  const [limit, units] = [assetText(claim.limit), assetText(claim.units)]
-  return `${name} ${does} no more than ${limit} now, others are before the ${units} of this step. It is tried again.`
+/** A message with the limit of the market and the units that the operation needs. */
+export function shortage(
+  { chain }: ChainClient,
+  direction: Direction,
+  demand: CapacityDemand,
+): string {
+  const name = `${demand.market?.protocol} on ${chain.name}`
+  const does = direction === 'deposit' ? 'accepts' : 'pays out'
+  const [limit, units] = [assetText(demand.limit), assetText(demand.units)]
+  return `${name} ${does} at most ${limit} now, and other steps are before the ${units} of this step. The signer retries.`
 }

@@ -17,20 +17,20 @@ import { RETRY_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
 
-/** It is looked at again this often, for an operator may have raised the limit meanwhile. */
+/** Longest time until a retry: an operator may have raised the limit. */
 const LONGEST_WAIT_MS = 600_000
 
 type LimitTools = Pick<SignerTools, 'keyring' | 'limits' | 'log'>
 
-/** A limit in base units of dollars, what counts towards it, and how much does. `name` begins a sentence. */
-type Limit = { name: string; units: bigint; counted: SignedAmountFilter; signed: bigint }
+/** A limit in base units of USD, the amounts that count towards it, and their sum. `name` begins a sentence. */
+type DailyLimit = { name: string; units: bigint; counted: SignedAmountFilter; signed: bigint }
 
-/** An operation for which there is no room under a limit, by so many units too few. */
-type TooMuch = { one: Prepared; units: bigint; full: Limit; excess: bigint }
+/** An operation that exceeds a limit by `excess` units. */
+type ExcessOperation = { one: Prepared; units: bigint; full: DailyLimit; excess: bigint }
 
 /**
- * Of operations that are about to be signed in the caller's transaction those for which there is room under the daily
- * limits, and counts them. The others are deferred until there is, and an operator is told of the first one.
+ * Selects the operations that fit the daily limits and counts them, in the transaction that signs them. The others
+ * are deferred until they fit. The first deferral is logged as an error for the operator.
  *
  * @param prepared - Locked by the transaction.
  */
@@ -42,13 +42,13 @@ export async function keepWithinDay(
   const day = await readDay(trx, tools, prepared)
   const within: Prepared[] = []
   const amounts: SignedAmount[] = []
-  const tooMuch: TooMuch[] = []
+  const excessOperations: ExcessOperation[] = []
   for (const one of prepared) {
     const units = movedBy(one)
     const limits = units > 0n ? limitsOf(tools, day, one) : []
     const full = limits.find((limit) => limit.signed + units > limit.units)
     if (full) {
-      tooMuch.push({ one, units, full, excess: full.signed + units - full.units })
+      excessOperations.push({ one, units, full, excess: full.signed + units - full.units })
       continue
     }
     within.push(one)
@@ -57,15 +57,15 @@ export async function keepWithinDay(
     countIn(day, one, units)
   }
   await insertSignedAmounts(trx, amounts)
-  for (const one of tooMuch) await defer(trx, tools, one)
+  for (const one of excessOperations) await defer(trx, tools, one)
   return within
 }
 
-/** What was signed in the last 24 hours as far as there is a limit for it, with what is about to be. */
-type Day = { all: bigint; ofWallets: Map<string, bigint> }
+/** Sums of the last 24 hours, including the operations about to be signed. A sum without a limit stays empty. */
+type SignedSums = { all: bigint; ofWallets: Map<string, bigint> }
 
-/** Exact until the transaction ends, where there is a limit. */
-async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): Promise<Day> {
+/** Exact until the transaction ends, if a limit is set. */
+async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): Promise<SignedSums> {
   const { dailyUnits, walletDailyUnits } = limits ?? {}
   const isLimited = dailyUnits !== undefined || walletDailyUnits !== undefined
   if (isLimited && prepared.length > 0) await lockSignedAmounts(trx)
@@ -79,12 +79,12 @@ async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): P
   }
 }
 
-function countIn(day: Day, { operation: { walletId } }: Prepared, units: bigint): void {
+function countIn(day: SignedSums, { operation: { walletId } }: Prepared, units: bigint): void {
   day.all += units
   day.ofWallets.set(walletId, (day.ofWallets.get(walletId) ?? 0n) + units)
 }
 
-/** Dollars that begin to move, in base units. A mint goes on with what a burn has moved. */
+/** Base units in USD that the operation sets in motion. A mint continues what its burn has counted. */
 function movedBy(prepared: Prepared): bigint {
   switch (prepared.kind) {
     case 'userOperation':
@@ -96,7 +96,7 @@ function movedBy(prepared: Prepared): bigint {
   }
 }
 
-function limitsOf({ limits }: LimitTools, day: Day, { operation }: Prepared): Limit[] {
+function limitsOf({ limits }: LimitTools, day: SignedSums, { operation }: Prepared): DailyLimit[] {
   const { walletDailyUnits, dailyUnits } = limits ?? {}
   const { walletId } = operation
   const ofWallet = { counted: { walletId }, signed: day.ofWallets.get(walletId) ?? 0n }
@@ -110,8 +110,8 @@ function limitsOf({ limits }: LimitTools, day: Day, { operation }: Prepared): Li
   ]
 }
 
-async function defer(trx: Db, tools: LimitTools, tooMuch: TooMuch): Promise<void> {
-  const { one, units, full, excess } = tooMuch
+async function defer(trx: Db, tools: LimitTools, excessOperations: ExcessOperation): Promise<void> {
+  const { one, units, full, excess } = excessOperations
   const { operation } = one
   const { id, walletId } = operation
   const isPossible = units <= full.units
@@ -125,20 +125,20 @@ async function defer(trx: Db, tools: LimitTools, tooMuch: TooMuch): Promise<void
   await refuseOperation(trx, takenBy(tools, operation), verdict)
 }
 
-/** `roomAt`: absent when there will never be room. */
-type Full = Limit & { roomAt: Date | undefined }
+/** `roomAt`: when the amount fits; undefined when it never fits. */
+type Full = DailyLimit & { roomAt: Date | undefined }
 
 function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): SigningRefusal {
   const of = `its daily limit of ${assetText(limit)} USD`
   if (!roomAt) {
-    const { code, message } = refusal(`${assetText(units)} USD are more than ${of}.`)
+    const { code, message } = refusal(`${assetText(units)} USD exceed ${of}.`)
     return { state: 'deferred', code, message, retryAfterMs: LONGEST_WAIT_MS }
   }
   const waitMs = Math.max(roomAt.getTime() - Date.now(), RETRY_MS)
   return {
     state: 'deferred',
     code: DAILY_LIMIT,
-    message: `${name} has no room for ${assetText(units)} USD under ${of} until ${roomAt.toISOString()}.`,
+    message: `${name} cannot sign ${assetText(units)} USD under ${of} until ${roomAt.toISOString()}.`,
     retryAfterMs: Math.min(waitMs, LONGEST_WAIT_MS),
   }
 }

@@ -5,22 +5,22 @@ import type { Held } from '../domain/waiting.js'
 import type { Means, Round, SignerTools } from './round.js'
 import type { UnsignedTransaction } from './transaction.js'
 
-/** A transaction to be signed, and the execution gas of each operation that it carries. */
-type Carrying = {
+/** A transaction to sign, and the execution gas of each operation in it. */
+type BundleGas = {
   unsigned: Pick<UnsignedTransaction, 'data' | 'gasLimit' | 'authorizationList'>
   gas: bigint[]
 }
 
 /**
- * Refuses a transaction in which an operation may cost more than it is allowed to: its own gas and an equal share of
- * what all have in common, at the highest fee, with its share of the fee for L1.
+ * Rejects a transaction in which an operation may exceed its gas budget. An operation pays its own gas, an equal
+ * share of the common gas, both at the highest fee, and an equal share of the L1 fee.
  *
- * @throws {ServiceError} RPC_ERROR: gas may be cheaper later, or alone.
+ * @throws {ServiceError} RPC_ERROR: gas may be cheaper later, or in a smaller transaction.
  */
 export function assertAffordable(
   { operationGasWei }: Pick<SignerTools, 'operationGasWei'>,
   { client: { chain }, fees, l1Price }: Pick<Round & Means, 'client' | 'fees' | 'l1Price'>,
-  { unsigned, gas }: Carrying,
+  { unsigned, gas }: BundleGas,
 ): void {
   const count = BigInt(gas.length)
   const own = gas.reduce((sum, one) => sum + one, 0n)
@@ -32,6 +32,6 @@ export function assertAffordable(
   const l1FeeWei = highestL1Part(chain, l1Price, posted).feeWei / count
   const dearest = largest(0n, ...gas)
   if ((dearest + shared) * fees.maxWei + l1FeeWei <= operationGasWei) return
-  const message = `Gas on ${chain.name} costs more than an operation may cost.`
+  const message = `Gas on ${chain.name} exceeds the gas budget of an operation.`
   throw new ServiceError('RPC_ERROR', message, { waitsFor: 'GAS_PRICE' } satisfies Held)
 }

@@ -31,9 +31,9 @@ import type { Keyring } from './round.js'
 export const BUNDLE_GAS = 15_000_000n
 
 /**
- * The key makes an effect happen once: it follows from the effect, not from what the row says.
+ * The key makes an effect happen once, so it is derived from the effect and never read from the row.
  *
- * @throws {ServiceError} INTERNAL when the row's id or key is another one.
+ * @throws {ServiceError} INTERNAL when the id or key of the row differs.
  */
 export function assertKey({ id, intentId, sequence, kind, chainKey }: Operation): void {
   const own = operationId(intentId, sequence, kind)
@@ -42,10 +42,10 @@ export function assertKey({ id, intentId, sequence, kind, chainKey }: Operation)
 }
 
 /**
- * The key of an operation's wallet. Keys bind each to the account of the other in the database already; what
- * is sealed to another account cannot be opened.
+ * The sealed key of an operation's wallet. Foreign keys already bind both to one account, and a key sealed for
+ * another account cannot be opened.
  *
- * @throws {ServiceError} INTERNAL when the wallet is another account's.
+ * @throws {ServiceError} INTERNAL when the wallet belongs to another account.
  */
 export function assertOwn(
   { walletId, accountId }: Pick<Operation, 'walletId' | 'accountId'>,
@@ -53,15 +53,15 @@ export function assertOwn(
 ): WalletSecret {
   if (!secret) throw new Error(`Wallet ${walletId} has no key.`)
   if (secret.accountId === accountId) return secret
-  throw refusal('the wallet must be of the same account.')
+  throw refusal('the wallet must belong to the same account.')
 }
 
 /**
- * Proves that what is stored as signed was signed by us for this operation: whose it is, under which
- * key, and by whom it is signed is computed anew. No row makes a lane carry anything else.
+ * Proves that a stored signature is ours and belongs to this operation: wallet, key and signer are recomputed. No row
+ * makes a sender include anything else.
  *
  * @param db - The transaction in which the operation is locked.
- * @throws {ServiceError} INTERNAL that says what is required.
+ * @throws {ServiceError} INTERNAL with the failed requirement.
  */
 export async function assertGenuine(
   tools: BindingTools,
@@ -77,10 +77,10 @@ export async function assertGenuine(
 type BindingTools = { db: Db; keyring: Keyring }
 
 /**
- * The same but for who has signed it, which needs no proof of what this process has signed a moment ago: by the
- * very key that it has opened for the wallet's address.
+ * The same without the signer's identity. A payload that this process has just signed with the wallet's own key needs
+ * no such proof.
  *
- * @throws {ServiceError} INTERNAL that says what is required.
+ * @throws {ServiceError} INTERNAL with the failed requirement.
  */
 export async function assertBound(
   { db, keyring }: BindingTools,
@@ -89,7 +89,7 @@ export async function assertBound(
 ): Promise<void> {
   assertKey(signed.operation)
   if (BigInt(signed.operation.chainId) !== BigInt(chain.chainId)) {
-    throw refusal('the operation must be of the chain.')
+    throw refusal('the operation must belong to the chain.')
   }
   switch (signed.operation.kind) {
     case 'fund':
@@ -104,17 +104,17 @@ export async function assertBound(
 
 function assertUserOperation({ operation, wallet, payload }: Signed): void {
   const { userOperation, call, gas } = payload
-  if (!userOperation || call) throw refusal('what is signed must be a user operation.')
+  if (!userOperation || call) throw refusal('the payload must be a user operation.')
   const callGas = callGasOf(userOperation)
-  // What is called was checked before it was signed, which the signature proves.
+  // The calls were checked before the signature, which covers them.
   const { callData, signature } = userOperation
   const { chainKey: key } = operation
   const draft = buildUserOperation({ sender: wallet, key, callData, callGas })
   if (!isSame({ ...draft, signature }, userOperation)) {
-    throw refusal('the user operation must be of its wallet and key.')
+    throw refusal('the user operation must match its wallet and key.')
   }
   if (BigInt(gas) !== bundledGas(callGas) || BigInt(gas) > BUNDLE_GAS) {
-    throw refusal('the gas must be that of the user operation, and within bounds.')
+    throw refusal('the gas must match the user operation and stay within bounds.')
   }
 }
 
@@ -136,14 +136,14 @@ function assertAuthorization({ chainId }: Chain, wallet: string, given: Authoriz
   const { address, nonce, signature } = given
   const isOurs = address === DELEGATE_ADDRESS && nonce === '0' && given.chainId === `${chainId}`
   const signer = recover(() => verifyAuthorization({ address, nonce: 0n, chainId }, signature))
-  if (!isOurs || signer !== wallet) throw refusal('the delegation must be that of the wallet.')
+  if (!isOurs || signer !== wallet) throw refusal('the delegation must be signed by the wallet.')
 }
 
-/** What the treasury has signed of a payment, or of taking it back, and its signature. */
+/** What the treasury has signed for a payment or its cancellation, and the signature. */
 function readPayment(chain: Chain, from: string, { operation, wallet, payload }: Signed) {
   const { call, userOperation, authorization, gas } = payload
   const isAlone = call && !userOperation && !authorization && BigInt(gas) === FUNDING_GAS
-  if (!isAlone) throw refusal('what is signed must be a payment of the treasury.')
+  if (!isAlone) throw refusal('the payload must be a payment of the treasury.')
   const { chainKey: nonce } = operation
   const { isCancellation, signature } = recover(() => readAuthorization(call)) ?? { signature: '' }
   const typed = isCancellation
@@ -151,7 +151,7 @@ function readPayment(chain: Chain, from: string, { operation, wallet, payload }:
     : typedTransfer(chain, { from, to: wallet, value: demoFunding.units, nonce })
   const encode = isCancellation ? encodeCancellation : encodeTransfer
   const expected = recover(() => encode(chain, typed, signature))
-  if (!isSame(expected, call)) throw refusal('the payment must be that of the funding.')
+  if (!isSame(expected, call)) throw refusal('the payment must match the funding.')
   return { typed, signature }
 }
 
@@ -163,7 +163,7 @@ function assertPaidBy(chain: Chain, from: string, signed: Signed): void {
   }
 }
 
-/** What a call of the treasury does, and the signature that it carries in one of the two ways in which tokens take it. */
+/** Kind and signature of a treasury call. Tokens accept the signature as bytes or as v, r, s. */
 function readAuthorization(call: Call): { isCancellation: boolean; signature: string } {
   const { name, args } = authorizations.parseTransaction(call) ?? {}
   if (name === 'cancelAuthorization') return { isCancellation: true, signature: String(args?.[2]) }
@@ -178,23 +178,23 @@ async function assertMint(db: Db, chain: Chain, { operation, wallet, payload }: 
   const burn = await findBurn(db, operationId(intentId, sequence, 'bridge'))
   const { message, attestation } = burn ?? {}
   const isAlone = call && !userOperation && !authorization && BigInt(gas) <= BUNDLE_GAS
-  if (!isAlone || !message || !attestation) throw refusal('a mint must be of an attested message.')
+  if (!isAlone || !message || !attestation) throw refusal('a mint must have an attested message.')
   const isOurs = allBridges.some((bridge) => {
     if (!isSame(bridge.encodeMint(chain, { message, attestation }), call)) return false
     const { nonce, recipient } = bridge.readMessage(message)
     return nonce === chainKey && recipient === wallet && bridge.leadsTo(chain, message)
   })
-  if (!isOurs) throw refusal('the message must be that of the burn.')
+  if (!isOurs) throw refusal('the message must match the burn.')
 }
 
-/** True when a stored object has exactly the fields that are expected of it. Addresses compare as text. */
+/** True when a stored object has exactly the expected fields. Addresses compare as text. */
 function isSame(expected: object | undefined, stored: object): boolean {
   if (!expected) return false
   const sorted = (value: object) => JSON.stringify(Object.entries(value).sort())
   return sorted(expected) === sorted(stored)
 }
 
-/** What cannot be decoded or recovered is nobody's. */
+/** Undefined when decoding or recovery fails. */
 function recover<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -9,15 +9,15 @@ import type { Db } from '../db/connection/connect.js'
 import { ServiceError } from '../domain/errors.js'
 
 /**
- * The signer's KEK. At the very first boot, with no file and nothing sealed yet, it is made; later a
- * missing or different file is refused, because what was sealed could not be opened any more.
+ * The signer's KEK. The first start, with no file and no sealed key, creates it. Later a missing or different file is
+ * rejected, because sealed keys could not be opened with it.
  */
 export async function loadKek(db: Db, file: string): Promise<PrivateKek> {
   const known = await readKek(file)
   if (!known && (await hasKek(db))) {
     throw new ServiceError(
       'MISCONFIGURED',
-      'KEK_FILE is missing, but keys are sealed to it. Restore it from the backup.',
+      'KEK_FILE is missing, but keys are sealed with it. Restore it from the backup.',
     )
   }
   const kek = known ?? (await createKek(file))
@@ -25,7 +25,7 @@ export async function loadKek(db: Db, file: string): Promise<PrivateKek> {
   return kek
 }
 
-/** Makes the lanes of each chain that are not there yet, and opens each once to prove that it can. */
+/** Creates the missing senders of each chain. Opens each existing key once to prove that the KEK fits. */
 export async function ensureLanes(
   db: Db,
   kek: PrivateKek,
@@ -46,7 +46,7 @@ export async function ensureLanes(
   }
 }
 
-/** The account that fundings are paid from, made at the first boot. */
+/** The account that pays fundings; created on the first start. */
 export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury> {
   const known = await findTreasury(db)
   if (known) return known
@@ -58,7 +58,7 @@ export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury>
   return treasury
 }
 
-/** Makes the treasury a sender of transactions on each chain, so that it can refill the lanes there. */
+/** Makes the treasury a sender on each chain, so that it can refill the senders there. */
 export async function ensureRefills(db: Db, treasury: Treasury, chainIds: number[]): Promise<void> {
   const { address: sender, kekId, sealed: sealedKey } = treasury
   const known = await readSenders(db)

@@ -19,7 +19,7 @@ const { stopping, onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
-// One for each lane, and one to look whether there is work.
+// One connection per sender, and one to poll for work.
 const db = connect(config.DATABASE_URL, chains.list.length * config.LANES_PER_CHAIN + 1)
 onStop(() => db.destroy())
 
@@ -47,7 +47,7 @@ const tools = { db, chains, registry, keyring, limits, operationGasWei, log }
 const running = runSigner(tools, queue, stopping)
 onStop(() => running)
 const changes = watchQueue(listener, stopping, ['signed', 'deferred'])
-const refilling = { db, chains, keyring, log, limits: config.refills, told: new Set<string>() }
+const refilling = { db, chains, keyring, log, limits: config.refills, reported: new Set<string>() }
 const keptFilled = runRefills(refilling, changes, stopping)
 onStop(() => keptFilled)
 ready({ kek: kek.id, treasury: treasury.address })

@@ -1,19 +1,19 @@
 import { atMost } from '../timeout.js'
 
 /**
- * For so long a bundle waits for its state of the chain, for the slowest of its operations, and an operation for a
- * second opinion. Within a lease (10 s): the state, 5 s to prepare, and an opinion.
+ * Wait limit of a bundle for the chain state and for its slowest operation, and of an operation for the confirmation
+ * of a refusal. The three fit into a lease (10 s): chain state, 5 s to prepare, confirmation.
  */
 export const PATIENCE_MS = 2_000
 
-/** `late`: what was not ready in time, once all of it is; absent where nothing is late. */
+/** `late`: the results that were not ready in time, once all of them are; absent when all were ready. */
 export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }
 
 /**
- * Prepares operations side by side. One that is slow holds up none but those of its own wallet, whose order is kept.
+ * Prepares operations concurrently. A slow one delays only the other operations of its wallet, which keep their order.
  *
- * @param prepare - Undefined for what is not to be signed. Must not throw.
- * @param patienceMs - For so long those that are ready wait for the others.
+ * @param prepare - Returns undefined for an operation that is not signed. Must not throw.
+ * @param patienceMs - How long ready operations wait for the others.
  */
 export async function prepareTogether<T extends { walletId: string }, R>(
   items: T[],

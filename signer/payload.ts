@@ -5,10 +5,10 @@ import type { UserOperation } from '../protocols/userOperation.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 
-/** The key of an account that has signed that another one's code is its own. @see https://eips.ethereum.org/EIPS/eip-7702 */
+/** A signed delegation of an account to the code of another one. @see https://eips.ethereum.org/EIPS/eip-7702 */
 export type Authorization = { address: string; nonce: string; chainId: string; signature: string }
 
-/** What was signed for an operation, as it is kept: enough to carry it in another transaction. */
+/** The stored signature of an operation: enough to include it in another transaction. */
 export type Payload = {
   gas: string
   userOperation?: UserOperation
@@ -16,10 +16,10 @@ export type Payload = {
   authorization?: Authorization
 }
 
-/** An operation that is about to be carried, the address of its wallet, and what was signed for it. */
+/** An operation to include, the address of its wallet, and its signature. */
 export type Signed = { operation: Operation; wallet: string; payload: Payload }
 
-/** transferWithAuthorization, measured at 86,000; a proxy and a first balance cost more. */
+/** Measured 86,000 for transferWithAuthorization. A proxy and a first balance cost more. */
 export const FUNDING_GAS = 200_000n
 
 /** @see https://eips.ethereum.org/EIPS/eip-3009 */
@@ -45,7 +45,7 @@ const cancelTypes = {
   ],
 }
 
-/** What the treasury signs: where it is valid, of which shape, and what it says. */
+/** EIP-712 typed data that the treasury signs. */
 export type Typed = {
   domain: TypedDataDomain
   types: Record<string, { name: string; type: string }[]>
@@ -63,7 +63,7 @@ export function typedTransfer(
   return { domain: tokenDomain(chain, chain.usdc), types: transferTypes, message }
 }
 
-/** EIP-712 data that takes back a payment which was not executed yet: the token does only one of the two. */
+/** EIP-712 data that cancels a payment before its execution. The token accepts only one of the two. */
 export function typedCancellation(
   chain: Chain,
   message: { authorizer: string; nonce: string },

@@ -15,7 +15,7 @@ import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOp
 import { operationId } from '../lanes/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
 import type { SigningInput } from '../db/lanes/orders.js'
-import { assertNotShort, readClaim, type Claim } from './claim.js'
+import { assertNotShort, readClaim, type CapacityDemand } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
@@ -23,7 +23,7 @@ import type { UserOperation } from '../protocols/userOperation.js'
 
 const usdc = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
 
-/** What is signed cannot be simulated before it is stored: the call below passes, and the transfer would not. */
+/** Simulated with a plain transfer, because signing comes after storing. A plain transfer does not check the domain. */
 const FOREIGN_DOMAIN = "the token's DOMAIN_SEPARATOR is not that of its name in the registry"
 
 /** A checked and simulated operation. Nothing is signed yet. */
@@ -35,8 +35,8 @@ export type Prepared =
       draft: Omit<UserOperation, 'signature'>
       needsAuthorization: boolean
       gas: bigint
-      claim: Claim | undefined
-      /** Dollars that begin to move by it, in base units. */
+      demand: CapacityDemand | undefined
+      /** Base units in USD that the operation sets in motion. */
       movedUnits: bigint
     }
   | {
@@ -49,21 +49,21 @@ export type Prepared =
     }
   | { kind: 'mint'; operation: Operation; wallet: string; call: Call; gas: bigint }
 
-/** Why an operation was not prepared. `spent`: its key is used, its log is on its way to the driver. */
+/** Why an operation was not prepared. `spent`: its key is used, and the relayer will index its log. */
 export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
-/** An operation, and what it is built from. */
+/** An operation and the data to build it from. */
 export type Ordered = { operation: Operation; order: SigningInput }
 
 type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 
 /**
- * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
- * at the round's head. A signed operation is public: nothing is signed before it is stored.
+ * Rebuilds the operation's calls from its plan, checks them against the policy and simulates them unsigned at the
+ * head of the signing context. A signed operation is public, so nothing is signed before it is stored.
  *
- * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses; DEPOSIT_FAILED
+ * @throws {ServiceError} RPC_ERROR when the node does not answer; INTERNAL when the policy rejects; DEPOSIT_FAILED
  *   or WITHDRAW_FAILED while a market is full or empty.
  */
 export async function prepare(
@@ -86,13 +86,13 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
-  const [[isSpent, isUndelegated, claim], { callData, movedUnits, gas }] = await Promise.all([
+  const [[isSpent, isUndelegated, demand], { callData, movedUnits, gas }] = await Promise.all([
     readState(round, operation, sender),
     rebuildAndEstimate(tools, round, { operation, order, wallet: sender }),
   ])
   if (isSpent) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') {
-    await assertNotShort(round, operation, claim)
+    await assertNotShort(round, operation, demand)
     return { kind: 'refused', operation, reason: gas.reason }
   }
   return {
@@ -102,12 +102,12 @@ async function prepareUserOperation(
     draft: buildUserOperation({ sender, key, callData, callGas: gas }),
     needsAuthorization: isUndelegated,
     gas: bundledGas(gas),
-    claim,
+    demand,
     movedUnits,
   }
 }
 
-/** What the chain says of an operation whatever it calls: at the round's head, so that contracts are read by one call. */
+/** The chain state of an operation, independent of its calls. Reads at the head are batched into one request. */
 function readState(round: Round, operation: Operation, wallet: string) {
   const { client, head } = round
   return Promise.all([
@@ -145,7 +145,7 @@ async function prepareFunding(
   }
   const { walletId, accountId } = funding
   if (walletId !== operation.walletId || accountId !== operation.accountId) {
-    throw refusal('the funding must be of the same wallet.')
+    throw refusal('the funding must belong to the same wallet.')
   }
   const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
@@ -163,7 +163,7 @@ async function prepareFunding(
   return { kind: 'funding', operation, to: wallet.address, units, funds, gas: FUNDING_GAS }
 }
 
-/** The key of a mint is the nonce of its message, which says where the money goes. */
+/** The key of a mint is the nonce of its message. The message holds the recipient. */
 async function prepareMint(
   { db }: PrepareTools,
   { client, lane }: Round,
@@ -185,7 +185,7 @@ async function prepareMint(
   const { nonce, recipient } = bridge.readMessage(message)
   const isOurs = recipient === wallet.address && nonce === chainKey
   if (!isOurs || !bridge.leadsTo(chain, message)) {
-    throw refusal('the message must be that of the burn.')
+    throw refusal('the message must match the burn.')
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })

@@ -15,38 +15,38 @@ import { lockNextNonce } from '../db/lanes/signing.js'
 import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { fromUnits, largest, smallest } from '../domain/money.js'
 import { gasLimitOf } from '../protocols/userOperation.js'
-import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
+import { readPrices, readPurse, usualCost, type Prices, type SenderBalance } from './round.js'
 import { storePlanned } from './store.js'
 import type { Planned } from './transaction.js'
 import type { ChainName } from '../chains/registry.js'
 import type { RefillLimits } from '../domain/refill.js'
 import type { SignerTools } from './round.js'
 
-/** Pause after something was signed or deferred, and while a lane waits for gas. */
+/** Pause between two checks while a sender waits for gas, or after a signature or deferral. */
 const LOOK_MS = 5_000
-/** Announcements may be lost, fees move, and somebody may have taken a lane's gas: so often all are looked at. */
+/** Longest pause between two checks: notifications may be lost, fees change, and a stuck nonce may use gas. */
 const IDLE_MS = 300_000
-/** What a lane is filled up to, in usual transactions at present fees; below this part of it it is refilled. */
+/** Refill target in usual transactions at current fees. A sender below a quarter of it is refilled. */
 const HIGH_TRANSACTIONS = 400n
 const LOW_PART = 4n
-/** A transfer that brings less than so many usual transactions is not worth its own cost. */
+/** A refill that pays for fewer usual transactions is not worth its own cost. */
 const LEAST_TRANSACTIONS = 10n
 
 /**
- * `told`: what was told of lanes that cannot be refilled, by chain and lane, for as long as it is so. `lookMs`: another
- * pause between two looks.
+ * `reported`: senders that cannot be refilled, by chain and address, so that each is logged once. `lookMs`: pause
+ * between two checks, ms.
  */
 export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'> & {
   limits: Record<ChainName, RefillLimits>
-  told: Set<string>
+  reported: Set<string>
   lookMs?: number
 }
 
 /**
- * Keeps the lanes of all chains in gas until the signal aborts: looks at those of a chain after something was signed or
- * deferred there, and while one of them waits for gas. A chain where nothing happens is left alone.
+ * Keeps the senders of all chains supplied with gas until the signal aborts. A chain is checked after a signature or
+ * deferral, and while one of its senders waits for gas. A chain without activity is not checked.
  *
- * @param nextChange - Resolves when something was signed or deferred, at the latest after the given milliseconds.
+ * @param nextChange - Resolves after a signature or deferral, or after the given milliseconds.
  */
 export async function runRefills(
   tools: RefillTools,
@@ -59,32 +59,32 @@ export async function runRefills(
     await pause()
     while (!stopping.aborted) {
       const change = nextChange(IDLE_MS, client.chain.chainId)
-      const areWell = await refillOnce(tools, client).catch((error: unknown) => {
-        tools.log.warn({ err: error, chain: client.chain.name }, 'lanes could not be looked at')
+      const areFilled = await refillOnce(tools, client).catch((error: unknown) => {
+        tools.log.warn({ err: error, chain: client.chain.name }, 'senders not checked')
         return false
       })
-      if (areWell) await change
+      if (areFilled) await change
       await pause()
     }
   }
   await Promise.all(tools.chains.list.map(keepFilled))
 }
 
-/** What holds for one look at a chain. `treasury` and its purse: at the block that the prices are of. */
+/** The state of one check of a chain. The treasury's balance is read at the block of the prices. */
 type Look = {
   client: ChainClient
   prices: Prices
   usual: { gas: bigint; wei: bigint }
   limits: RefillLimits
-  treasury: RefilledLane & Purse
+  treasury: RefilledLane & SenderBalance
 }
 
 /**
- * Looks once at the lanes of a chain: notes which are dry and which are not any more, and has the treasury send to
- * those that are low. What is under way to a lane counts by whether the block that was looked at has executed it,
- * so that a reorg or a second signer never sends twice.
+ * Checks the senders of a chain once: stores which are out of gas, and lets the treasury refill those that are low.
+ * A refill counts as pending until the block of this check has executed it, so that a reorg or a second signer never
+ * sends it twice.
  *
- * @returns True when all have enough.
+ * @returns True when all senders have enough gas.
  */
 export async function refillOnce(tools: RefillTools, client: ChainClient): Promise<boolean> {
   const { chain } = client
@@ -92,29 +92,29 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   const senders = await readRefilledLanes(tools.db, chain.chainId)
   if (!senders.some(({ purpose }) => purpose === 'treasury')) return true
   const prices = await readPrices(client)
-  const purses = await Promise.all(
+  const balances = await Promise.all(
     senders.map(async (one) => ({
       ...one,
       ...(await readPurse(client, one.sender, { blockHash: prices.headHash })),
     })),
   )
-  const treasury = purses.find(({ purpose }) => purpose === 'treasury')
+  const treasury = balances.find(({ purpose }) => purpose === 'treasury')
   if (!treasury) return true
   const limits = tools.limits[chain.name]
   const look = { client, prices, usual: usualCost(chain, prices), limits, treasury }
-  let areWell = true
+  let areFilled = true
   // One after the other: each transfer leaves less for the next one.
-  for (const lane of purses.filter(({ purpose }) => purpose === 'operations')) {
-    if (!(await keepLaneFilled(tools, look, lane))) areWell = false
+  for (const lane of balances.filter(({ purpose }) => purpose === 'operations')) {
+    if (!(await keepLaneFilled(tools, look, lane))) areFilled = false
   }
-  return areWell
+  return areFilled
 }
 
-/** Wei that a lane can spend, and what it must have to count as one that can pay; that is noted in its row. */
-async function noteDryness(
+/** Wei that a sender can spend, and the wei that it must have to pay a transaction. Stores whether it is out of gas. */
+async function updateDryness(
   { db }: RefillTools,
   { prices, usual }: Look,
-  lane: RefilledLane & Purse,
+  lane: RefilledLane & SenderBalance,
 ): Promise<{ spendable: bigint; need: bigint }> {
   const spendable = lane.balanceWei - (await sumCosts(db, lane, lane.usedNonces))
   const isDry = lane.dryGas !== null
@@ -124,19 +124,19 @@ async function noteDryness(
   return { spendable, need }
 }
 
-/** True when the lane has enough; else the treasury sends it more, unless that is under way or impossible. */
+/** True when the sender has enough gas; else the treasury refills it, unless a refill is pending or impossible. */
 async function keepLaneFilled(
   tools: RefillTools,
   look: Look,
-  lane: RefilledLane & Purse,
+  lane: RefilledLane & SenderBalance,
 ): Promise<boolean> {
-  const { log, told } = tools
+  const { log, reported } = tools
   const { usual, limits, treasury } = look
-  const { spendable, need } = await noteDryness(tools, look, lane)
+  const { spendable, need } = await updateDryness(tools, look, lane)
   const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
   const key = `${lane.chainId}/${lane.sender}`
   if (spendable >= largest(high / LOW_PART, need)) {
-    told.delete(key)
+    reported.delete(key)
     return true
   }
   const isUnderWay = lane.refillNonce !== null && lane.refillNonce >= treasury.usedNonces
@@ -145,12 +145,12 @@ async function keepLaneFilled(
   const facts = { chain: look.client.chain.name, lane: lane.sender, treasury: treasury.sender }
   if (result.kind === 'sent') {
     const { nonce, hash, valueWei } = result
-    log.info({ ...facts, eth: fromUnits(valueWei, 18), nonce, hash }, 'lane is refilled')
+    log.info({ ...facts, eth: fromUnits(valueWei, 18), nonce, hash }, 'sender refilled')
   }
-  if (result.kind === 'refused' && !told.has(key)) {
-    told.add(key)
+  if (result.kind === 'refused' && !reported.has(key)) {
+    reported.add(key)
     const has = { eth: fromUnits(spendable, 18), reason: result.reason }
-    log.error({ ...facts, ...has }, 'lane is low on gas and cannot be refilled')
+    log.error({ ...facts, ...has }, 'sender not refilled')
   }
   return false
 }
@@ -158,16 +158,17 @@ async function keepLaneFilled(
 type Refill =
   | { kind: 'sent'; nonce: bigint; hash: string; valueWei: bigint }
   | { kind: 'refused'; reason: string }
-  /** Another signer has done it, or an operator has paused the chain. */
+  /** Another signer has refilled it, or an operator has paused the chain. */
   | { kind: 'not now' }
 
-/** Stores a transfer to a lane, or tells why there is none. */
+/** Stores a transfer to a sender, or returns why there is none. */
 async function refill(
   { db, keyring }: RefillTools,
   { client, prices, usual, limits, treasury }: Look,
   { lane, wantedWei }: { lane: RefilledLane; wantedWei: bigint },
 ): Promise<Refill> {
-  if (wantedWei <= 0n) return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low' }
+  if (wantedWei <= 0n)
+    return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low. Raise it.' }
   const { request, l1FeeWei } = planTransfer(client, prices, lane.sender)
   const round = { client, lane: treasury, ...prices, ...treasury }
   return db.transaction(async (trx) => {
@@ -182,7 +183,9 @@ async function refill(
     const valueWei = smallest(wantedWei, left, today)
     if (valueWei < smallest(LEAST_TRANSACTIONS * usual.wei, wantedWei)) {
       const reason =
-        today < left ? 'REFILL_DAILY_ETH is used up' : 'the treasury has too little ETH'
+        today < left
+          ? 'REFILL_DAILY_ETH is used up. Raise it or wait.'
+          : 'The treasury has too little ETH. Fund it.'
       return { kind: 'refused', reason }
     }
     const planned = { request: { ...request, value: valueWei }, l1FeeWei, operations: [] }

@@ -12,12 +12,12 @@ import { readSpentSince } from './spentSince.js'
 import { HOUR_MS, MINUTE_MS, RETRY_MS } from '../durations.js'
 import type { Operation } from '../db/lanes/operations.js'
 
-/** What is not ready by then is released, within its lease. */
+/** An operation that takes longer is released within its lease. */
 const PREPARE_MS = 5_000
-/** An operation whose leases keep ending without a verdict breaks its signer. */
+/** After this many leases that expire without a result, the operation is assumed to crash its signer. */
 const LOST_LEASES = 5
 
-/** Prepares an operation. Never throws: what may not be signed is released with the reason, and undefined comes back. */
+/** Prepares an operation. Never throws: an operation that may not be signed is released, and the result is undefined. */
 export async function prepareOrRelease(
   tools: SignerTools,
   round: Round,
@@ -44,7 +44,7 @@ export async function prepareOrRelease(
   }
 }
 
-/** Nothing was signed: a queued row says why, a signed one waits without changing its state. */
+/** Nothing was signed. A queued row stores the reason; a signed row waits in its state. */
 export async function release(
   tools: SignerTools,
   operation: Operation,
@@ -55,7 +55,7 @@ export async function release(
     return
   }
   const known = error instanceof ServiceError ? error : undefined
-  // A refusal by the policy or by a lane's state stays until an operator looks.
+  // A refusal by the policy or by a sender's state stays until an operator acts.
   const retryAfterMs = known?.code === 'INTERNAL' ? MINUTE_MS : RETRY_MS
   const message = known?.message ?? 'Unexpected failure in the signer.'
   const code = known?.code ?? 'INTERNAL'
@@ -64,7 +64,7 @@ export async function release(
   await refuse(tools, operation, { ...refusal, ...keptRefusal(operation) })
 }
 
-/** Never throws: what cannot be released is free when its lease ends. */
+/** Never throws: an operation that cannot be released is free when its lease expires. */
 export async function releaseAll(
   tools: SignerTools,
   operations: Operation[],
@@ -72,16 +72,18 @@ export async function releaseAll(
 ): Promise<void> {
   const released = await Promise.allSettled(operations.map((one) => release(tools, one, error)))
   for (const one of released) {
-    if (one.status === 'rejected') tools.log.warn({ err: one.reason as unknown }, 'not released')
+    if (one.status === 'rejected') {
+      tools.log.warn({ err: one.reason as unknown }, 'operation not released')
+    }
   }
 }
 
-/** After the hour it gets another chance, still alone. */
+/** After an hour the operation is retried alone. */
 async function quarantine(tools: SignerTools, operation: Operation): Promise<undefined> {
-  const message = 'It was taken five times without a verdict.'
+  const message = 'The operation was claimed five times without a result.'
   const refusal = deferral('INTERNAL', message, HOUR_MS)
   await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_COMPANY })
-  tools.log.error({ operation: operation.id }, 'operation in quarantine')
+  tools.log.error({ operation: operation.id }, 'operation quarantined')
 }
 
 async function releaseSpent(
@@ -93,7 +95,7 @@ async function releaseSpent(
     await lookUp(tools, round, operation)
     return
   }
-  const message = 'Somebody has minted it already, its log is looked up.'
+  const message = 'The message is already minted. The relayer searches for its log.'
   const spentSince = await readSpentSince(tools.db, round.client, operation)
   await refuse(tools, operation, { ...deferral(MINTED, message, RETRY_MS), spentSince })
 }
@@ -105,17 +107,17 @@ async function releaseRefused(
 ): Promise<undefined> {
   const { operation, reason } = refused
   const { head } = round
-  // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
+  // This node may not have seen the effect that the call needs: a refusal is final only at a later block.
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
-  // What was burned comes out: a mint is tried for ever, with a message that is attested again.
+  // Burned money must be minted: a mint is retried without a limit, with a renewed attestation.
   const mayEnd = again && operation.kind !== 'mint'
-  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, refused))
-  if (mayEnd && !isOver) {
+  const isFinal = mayEnd && (await isRefusedElsewhere(tools, round, refused))
+  if (mayEnd && !isFinal) {
     const facts = { chain: round.client.chain.name, operation: operation.id }
-    tools.log.warn(facts, 'refused by one endpoint only, tried again')
+    tools.log.warn(facts, 'refusal not confirmed')
   }
   await refuse(tools, operation, {
-    state: isOver ? 'rejected' : 'deferred',
+    state: isFinal ? 'rejected' : 'deferred',
     code: failureCodes[operation.kind],
     message: `The call would fail: ${reason}`,
     retryAfterMs: RETRY_MS,

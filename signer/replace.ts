@@ -24,9 +24,7 @@ import type { WaitingCode } from '../domain/waiting.js'
 
 const TRANSFER_GAS = 21_000n
 
-/**
- * Signs anew what is stuck on a chain until the signal aborts, beside all other signing. It broadcasts nothing.
- */
+/** Replaces the stuck transactions of a chain until the signal aborts. It broadcasts nothing. */
 export async function keepReplacing(
   tools: SignerTools,
   client: ChainClient,
@@ -35,31 +33,31 @@ export async function keepReplacing(
   const replaceStuck = createReplacer(tools, client)
   while (!stopping.aborted) {
     await replaceStuck().catch((error: unknown) => {
-      tools.log.warn({ err: error, chain: client.chain.name }, 'nothing was replaced')
+      tools.log.warn({ err: error, chain: client.chain.name }, 'stuck transactions not replaced')
     })
     await sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
 /**
- * Replaces the transaction that holds a lane up by a dearer one of the same nonce: the same call, or where its bytes
- * are refused for good or nobody needs it any more, a transfer of nothing by the lane to itself. Each older send
- * may still be mined in its place.
+ * Replaces the transaction that blocks a sender with one of the same nonce and higher fees. It makes the same call,
+ * or an empty transfer to the sender itself when nodes reject the bytes or no operation needs them. Each older send
+ * may still be mined instead.
  *
- * @returns Looks at every lane of the chain once. A transaction that must wait is told once.
+ * @returns A function that checks every sender of the chain once. An unreplaced transaction is logged once.
  */
 export function createReplacer(tools: SignerTools, client: ChainClient): () => Promise<void> {
   const { db, log } = tools
   const { chainId, name, stuckAfter } = client.chain
-  const told = new Map<bigint, string>()
+  const logged = new Map<bigint, string>()
 
-  async function tellWaiting(stuck: StuckTransaction, obstacle: Obstacle): Promise<void> {
+  async function reportObstacle(stuck: StuckTransaction, obstacle: Obstacle): Promise<void> {
     await tellCarried(db, stuck.txId, obstacle)
     const { message: why } = obstacle
-    if (told.get(stuck.txId) === why) return
-    told.set(stuck.txId, why)
+    if (logged.get(stuck.txId) === why) return
+    logged.set(stuck.txId, why)
     const { sender: lane, nonce } = stuck
-    log.error({ chain: name, lane, nonce, why }, 'a transaction is stuck and is not replaced')
+    log.error({ chain: name, lane, nonce, why }, 'stuck transaction not replaced')
   }
 
   async function replace(lane: Lane, stuck: StuckTransaction): Promise<void> {
@@ -73,23 +71,22 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
       balanceWei: BigInt(balance),
       budgetWei: tools.operationGasWei * BigInt(Math.max(stuck.operations, 1)),
     })
-    if ('message' in replacement) return tellWaiting(stuck, replacement)
+    if ('message' in replacement) return reportObstacle(stuck, replacement)
     const hash = await signAndAppend(tools, lane, { stuck, ...replacement })
     if (!hash) return
-    told.delete(stuck.txId)
+    logged.delete(stuck.txId)
     await tellCarried(db, stuck.txId, null)
-    const { nonce, n } = stuck
-    const { isEmpty } = replacement
-    log.warn({ chain: name, lane: lane.sender, nonce, n: n + 1, hash, isEmpty }, 'replaced')
+    const facts = { nonce: stuck.nonce, n: stuck.n + 1, hash, isEmpty: replacement.isEmpty }
+    log.warn({ chain: name, lane: lane.sender, ...facts }, 'stuck transaction replaced')
   }
 
   return async () => {
     if (disabledBecause(client, 'chain')) return
     const stuck = await findStuck(db, chainId, stuckAfter)
-    for (const id of told.keys()) if (!stuck.some(({ txId }) => txId === id)) told.delete(id)
+    for (const id of logged.keys()) if (!stuck.some(({ txId }) => txId === id)) logged.delete(id)
     if (stuck.length === 0 || (await isPaused(db, chainId))) return
     const lanes = await readSenders(db, chainId)
-    // One lane that cannot be served holds up no other.
+    // One sender that fails must not delay the others.
     const results = await Promise.allSettled(
       stuck.map(async (one) => {
         const lane = lanes.find(({ sender }) => sender === one.sender)
@@ -101,23 +98,23 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   }
 }
 
-/** What the chain asks now, what the lane has, and what a transaction may cost at most, wei. */
+/** Current fees of the chain, the sender's balance, and the highest cost of a transaction, wei. */
 type Budget = GasTerms & Pick<Means, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
 
-/** An unsigned transaction; `isEmpty`: it carries nothing, and frees its nonce. */
-type Draft = { unsigned: TransactionRequest; isEmpty: boolean }
+/** An unsigned transaction. `isEmpty`: it includes no operation and only uses up its nonce. */
+type ReplacementDraft = { unsigned: TransactionRequest; isEmpty: boolean }
 
 /**
- * The transaction that takes the place of a stuck one.
+ * The transaction that replaces a stuck one.
  *
- * @param bounds - They hold for whichever of its sends it is mined by.
- * @returns Why there is none, when it would cost too much.
+ * @param bounds - They hold for each send of the nonce.
+ * @returns The obstacle, when the replacement would cost too much.
  */
 function draftReplacement(
   chain: Chain,
   stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
   bounds: Budget,
-): Draft | Obstacle {
+): ReplacementDraft | Obstacle {
   const old = readOwn(chain, stuck)
   const wasEmpty = old.to === old.from && old.data === '0x'
   const isNeeded = stuck.operations > 0 || old.value > 0n
@@ -143,7 +140,7 @@ function draftReplacement(
   return { unsigned, isEmpty }
 }
 
-/** What a lane has signed it may sign again, and nothing else that a row may hold. */
+/** A sender may sign its own transaction again, and nothing else that a row may hold. */
 function readOwn(
   { chainId }: Chain,
   { raw, sender, nonce }: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce'>,
@@ -151,12 +148,12 @@ function readOwn(
   const old = Transaction.from(raw)
   const isOwn = old.from === sender && BigInt(old.nonce) === nonce
   if (isOwn && old.chainId === BigInt(chainId)) return old
-  throw refusal("the stored bytes must be the lane's own.")
+  throw refusal("the stored bytes must be the sender's own.")
 }
 
 /**
- * By how much both fees must rise so that nodes take bytes in place of others: geth and Erigon ask for a tenth, and
- * for more than before in any case.
+ * Both fees must rise for a node to accept a replacement: geth and Erigon require 10 %. The result is 12.5 % higher,
+ * and by at least 1 wei.
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go PriceBump
  */
 const raised = (wei: bigint) => largest(divideUp(wei * 9n, 8n), wei + 1n)
@@ -166,39 +163,39 @@ type Obstacle = { message: string; waitsFor: WaitingCode }
 
 const tooDear = (message: string): Obstacle => ({ message, waitsFor: 'GAS_PRICE' })
 
-type Bounds = Budget & { gasLimit: bigint; l1FeeWei: bigint }
+type FeeBounds = Budget & { gasLimit: bigint; l1FeeWei: bigint }
 
-/** Fees above those of the send before, and at least what the chain asks now, or why that cannot be. */
+/** Fees above those of the previous send and at least the current fees of the chain, or why they are impossible. */
 function raiseFees(
   { name, maxFeeCapWei }: Chain,
   old: Transaction,
-  { block: { baseFeeWei }, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
+  { block: { baseFeeWei }, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: FeeBounds,
 ): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | Obstacle {
   const least = raised(old.maxFeePerGas ?? 0n)
   const maxPriorityFeePerGas = largest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
   const needed = largest(least, baseFeeWei + maxPriorityFeePerGas)
   const budget = (budgetWei - l1FeeWei) / gasLimit
-  if (needed > maxFeeCapWei) return tooDear(`Gas on ${name} costs more than the cap allows.`)
-  if (needed > budget) return tooDear(`Gas on ${name} costs more than an operation may cost.`)
-  // Room for a base fee that doubles again, as far as it may be.
+  if (needed > maxFeeCapWei) return tooDear(`Gas on ${name} exceeds the fee cap of the chain.`)
+  if (needed > budget) return tooDear(`Gas on ${name} exceeds the gas budget of an operation.`)
+  // Allows the base fee to double, within cap and budget.
   const wanted = largest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
   const maxFeePerGas = smallest(wanted, maxFeeCapWei, budget)
   if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei + old.value) {
-    return { message: `Lane ${old.from} on ${name} is out of gas.`, waitsFor: 'LANE_GAS' }
+    return { message: `Sender ${old.from} on ${name} is out of gas.`, waitsFor: 'LANE_GAS' }
   }
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 /**
- * Signs and stores a replacement under the lane's lock, if the transaction is still open and nobody else has replaced
- * it. What it does not carry any more loses its carrier with it.
+ * Signs and stores a replacement under the sender's lock, if the transaction is still open and not replaced yet. An
+ * operation that the replacement omits loses its bundle transaction.
  *
- * @returns The hash, undefined when nothing was stored.
+ * @returns The hash; undefined when nothing was stored.
  */
 async function signAndAppend(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
   lane: Lane,
-  { stuck, unsigned, isEmpty }: Draft & { stuck: StuckTransaction },
+  { stuck, unsigned, isEmpty }: ReplacementDraft & { stuck: StuckTransaction },
 ): Promise<string | undefined> {
   const { txId, n } = stuck
   return db.transaction(async (trx) => {

@@ -15,35 +15,35 @@ import type { Operation } from '../db/lanes/operations.js'
 import type { Lane, Taken } from '../db/lanes/signing.js'
 import type { PartLog } from '../log.js'
 
-/** What keys are opened with, and under which name rows are taken. */
+/** The keys to open, and the name under which this signer claims rows. */
 export type Keyring = { kek: PrivateKek; treasury: Treasury; taker: string }
 
-/** What every round of the signer works with. */
+/** The dependencies of the signer. */
 export type SignerTools = {
   db: Db
   chains: Chains
   registry: Registry
   keyring: Keyring
-  /** What nothing that is signed goes beyond, whatever rows say; absent: the usual. */
+  /** Bounds for everything signed, independent of rows; absent: the defaults. */
   limits?: SigningLimits
-  /** What one operation may cost at most, wei. */
+  /** Highest gas cost of one operation, wei. */
   operationGasWei: bigint
-  /** How long a bundle waits for what is slow, ms; absent: `PATIENCE_MS`. */
+  /** How long a bundle waits for its slowest operation, ms; absent: `PATIENCE_MS`. */
   patienceMs?: number
   log: PartLog
 }
 
-/** An operation that this signer has taken. */
+/** An operation that this signer has claimed. */
 export const takenBy = (
   { keyring }: Pick<SignerTools, 'keyring'>,
   { id }: Pick<Operation, 'id'>,
 ): Taken => ({ id, taker: keyring.taker })
 
-/** Of a refusal: what was refused before stays so, whatever the reason is now. */
+/** A new refusal keeps the block of the first one, for any reason. */
 export const keptRefusal = ({ refusedBlock }: Operation): { refusedBlock?: bigint } =>
   refusedBlock === null ? {} : { refusedBlock }
 
-/** What gas costs on a chain now. */
+/** Current gas prices of a chain. */
 export type GasPrices = {
   /** The block at which calls are simulated. */
   head: bigint
@@ -51,22 +51,22 @@ export type GasPrices = {
   fees: { maxWei: bigint; tipWei: bigint }
 }
 
-/** What a transaction costs on a chain now: `l1Price` is what posting data on L1 does. */
+/** Current transaction prices of a chain, with the price of posting data on L1. */
 export type Prices = GasPrices & { l1Price: L1Price }
 
-/** What a sender has: its balance, and how many transactions were executed of it when it had that. */
-export type Purse = { balanceWei: bigint; usedNonces: bigint }
+/** A sender's ETH balance, and its transaction count at the same block. */
+export type SenderBalance = { balanceWei: bigint; usedNonces: bigint }
 
-/** What must be known to store a transaction. Read before: nothing may ask the chain once rows are locked. */
-export type Means = Purse & { l1Price: L1Price }
+/** The inputs for storing a transaction. They are read first: no chain request may run while rows are locked. */
+export type Means = SenderBalance & { l1Price: L1Price }
 
-/** One turn of one lane: what holds for everything that it signs, as the head of the chain was then. */
+/** The signing context of one bundle: its sender, and the chain's head and gas prices when it began. */
 export type Round = GasPrices & { client: ChainClient; lane: Lane }
 
 /**
- * Asks the chain for what a lane must know before it prepares anything.
+ * Reads the chain state that a sender needs before it prepares operations.
  *
- * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap.
+ * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas exceeds the cap.
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
   return { client, lane, ...(await readGasPrices(client)) }
@@ -79,14 +79,14 @@ export async function readMeans({
   head,
 }: Pick<Round, 'client' | 'lane' | 'head'>): Promise<Means> {
   const block = { blockNumber: head }
-  const [purse, l1Price] = await Promise.all([
+  const [balance, l1Price] = await Promise.all([
     readPurse(client, lane.sender, block),
     readL1PriceAt(client, { block }),
   ])
-  return { ...purse, l1Price }
+  return { ...balance, l1Price }
 }
 
-/** What a chain asks for gas: at its newest block, and for the producer of the next one. */
+/** The newest block, with its base fee, and the tip for the next one. */
 export type GasTerms = { block: Block; tipWei: bigint }
 
 /** @throws {ServiceError} RPC_ERROR when the node does not answer. */
@@ -96,31 +96,31 @@ export async function readGasTerms(client: ChainClient): Promise<GasTerms> {
   return { block, tipWei }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas exceeds the cap. */
 async function readGasPrices(client: ChainClient): Promise<GasPrices> {
   const { chain } = client
   const { block, tipWei } = await readGasTerms(client)
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
     const details = { waitsFor: 'GAS_PRICE' } satisfies Held
-    const message = `Gas on ${chain.name} costs more than the cap allows.`
+    const message = `Gas on ${chain.name} exceeds the fee cap of the chain.`
     throw new ServiceError('RPC_ERROR', message, details)
   }
   return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei } }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas exceeds the cap. */
 export async function readPrices(client: ChainClient): Promise<Prices> {
   const [prices, l1Price] = await Promise.all([readGasPrices(client), readL1Price(client)])
   return { ...prices, l1Price }
 }
 
-/** At one block: what was executed is either money that is spent or money that is still to be spent. */
+/** Both at one block, so that each transaction is either executed and paid or neither. */
 export async function readPurse(
   client: ChainClient,
   sender: string,
   block: BlockRef,
-): Promise<Purse> {
+): Promise<SenderBalance> {
   const [count, balanceWei] = await Promise.all([
     client.send<string>('eth_getTransactionCount', [sender, blockParameter(block)]),
     readEthBalance(client, { owner: sender, block }),
@@ -128,11 +128,11 @@ export async function readPurse(
   return { usedNonces: BigInt(count), balanceWei }
 }
 
-/** Gas of a lend of a wallet that is not delegated yet, and the data of its transaction. */
+/** Gas and data size of a lend by a wallet that is not delegated yet. */
 const USUAL_GAS = 400_000n
 const USUAL_DATA = `0x${'00'.repeat(2_000)}`
 
-/** What a usual transaction may cost at the present fees: as gas, and in wei. */
+/** Highest cost of a usual transaction at current fees: as gas, and in wei. */
 export function usualCost(
   chain: Chain,
   { fees, l1Price }: Pick<Prices, 'fees' | 'l1Price'>,
@@ -142,6 +142,6 @@ export function usualCost(
   return { gas: asGas(wei, fees), wei }
 }
 
-/** A cost as the gas that it would pay for, so that it is the same when fees have changed. */
+/** A cost converted to gas, so that it stays valid when fees change. */
 export const asGas = (wei: bigint, { maxWei }: Prices['fees']): bigint =>
   maxWei === 0n ? wei : divideUp(wei, maxWei)

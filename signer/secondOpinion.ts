@@ -4,12 +4,12 @@ import { prepare, type Ordered } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'
 
-/** One endpoint may be on a fork, or lie: it does not end an operation by itself. */
+/** One endpoint may be on a fork or lie, so it cannot end an operation alone. */
 const REFUSALS = 2
 
 /**
- * True when a refusal is not the word of one endpoint only: each is asked alone, at its own head, which must be
- * later than the block of the first refusal. Always true where a chain has one endpoint.
+ * True when at least two endpoints refuse. Each is asked separately, at its own head, which must be later than the
+ * block of the first refusal. Always true on a chain with one endpoint.
  */
 export async function isRefusedElsewhere(
   tools: SignerTools,
@@ -23,7 +23,7 @@ export async function isRefusedElsewhere(
     const isLater = round.head > (operation.refusedBlock ?? 0n) && round.head >= operation.minBlock
     return isLater && (await prepare(tools, round, ordered)).kind === 'refused'
   }
-  // One that is not reachable has no opinion, and may have another one later.
+  // An unreachable endpoint counts as no refusal.
   const opinions = client.endpoints.map((endpoint) =>
     atMost(
       refuses(endpoint).catch(() => false),

@@ -20,21 +20,20 @@ import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { NextWork } from '../db/lanes/queue.js'
 
-/** What is ordered at the same moment travels together. */
+/** Operations ordered within this time share a bundle. */
 const DEBOUNCE_MS = 50
 /**
- * After a bundle that is not full a lane rests for so many times what the bundle took, so that under load operations
- * travel together: 12 a transaction instead of 3 with 400 wallets at once. On an idle lane a bundle takes about 40 ms.
+ * After a bundle that is not full, a sender rests for twice the bundle's duration. Under load more operations then
+ * share a transaction: 12 instead of 3 with 400 wallets at once. On an idle sender a bundle takes about 40 ms.
  */
 const REST = { times: 2, atMostMs: 1_000 }
-/** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
+/** Other senders serve the wallets of a sender whose lowest nonce is open longer than two steps may take. */
 const LATE_STEPS = 2
 
 /**
- * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one. They broadcast
- * nothing.
+ * Runs one loop per sender, so that a slow chain or sender delays no other. The loops broadcast nothing.
  *
- * @param nextWork - As `watchQueue` makes it.
+ * @param nextWork - Created by `watchQueue`.
  */
 export async function runSigner(
   tools: SignerTools,
@@ -52,22 +51,22 @@ export async function runSigner(
   await Promise.all([...serving, ...replacing])
 }
 
-type Place = { client: ChainClient; lane: Lane }
+type SenderLoop = { client: ChainClient; lane: Lane }
 
-/** One bundle after the other. What is late of one is signed beside the next, what is late of that after it. */
+/** Signs one bundle after the other. Late operations of a bundle are signed concurrently with the next bundle. */
 async function serveLane(
   tools: SignerTools,
-  { client, lane, nextWork }: Place & { nextWork: NextWork },
+  { client, lane, nextWork }: SenderLoop & { nextWork: NextWork },
   stopping: AbortSignal,
 ): Promise<void> {
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
   let late = Promise.resolve()
   while (!stopping.aborted) {
-    // Before it looks, so that nothing is missed that is announced meanwhile.
+    // Subscribes before reading, so that no notification is missed.
     const work = nextWork(LOOK_MS, client.chain.chainId)
-    const begunAt = performance.now()
+    const startedAt = performance.now()
     const bundle = await signNext(tools, { client, lane }).catch((error: unknown) => {
-      tools.log.warn({ err: error, lane: lane.sender }, 'nothing was claimed')
+      tools.log.warn({ err: error, lane: lane.sender }, 'operations not claimed')
       return nothing
     })
     if (bundle.late) {
@@ -78,13 +77,13 @@ async function serveLane(
       await work
       await pause(DEBOUNCE_MS)
     } else if (bundle.size < BUNDLE_SIZE) {
-      await pause(Math.min(REST.times * (performance.now() - begunAt), REST.atMostMs))
+      await pause(Math.min(REST.times * (performance.now() - startedAt), REST.atMostMs))
     }
   }
   await late
 }
 
-/** Serves every lane of a chain that has something to sign once. True when anything was claimed. */
+/** Serves each sender of a chain once. True when an operation was claimed. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
   const lanes = await readLanes(tools.db, client.chain.chainId)
   const bundles = await Promise.all(lanes.map((lane) => signNext(tools, { client, lane })))
@@ -92,14 +91,14 @@ export async function signOnce(tools: SignerTools, client: ChainClient): Promise
   return bundles.some(({ size }) => size > 0)
 }
 
-/** How many operations were claimed, and what of them was late, until it is signed or released; it never rejects. */
+/** Number of claimed operations, and the promise of the late ones. The promise never rejects. */
 type Bundle = { size: number; late?: Promise<void> | undefined }
 const nothing: Bundle = { size: 0 }
 
-/** Claims what a lane may sign next, prepares it, and stores what was signed. */
-async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bundle> {
+/** Claims the next operations of a sender, prepares them, and stores the signatures. */
+async function signNext(tools: SignerTools, { client, lane }: SenderLoop): Promise<Bundle> {
   const { db, keyring, log, patienceMs = PATIENCE_MS } = tools
-  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
+  // Signatures for a chain that fails its deployment checks are worthless, so the queue waits.
   if (disabledBecause(client, 'chain')) return nothing
   const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]
   const claimed = await takeOperations(db, { ...lane, lateSeconds }, keyring.taker)
@@ -130,13 +129,13 @@ async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bu
     await storeAll(tools, funded, ready)
     return { size, late: late?.then((prepared) => storeAll(tools, funded, prepared)) }
   } catch (error) {
-    log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
+    log.warn({ err: error, lane: lane.sender }, 'bundle not signed')
     await releaseAll(tools, claimed, error)
     return { size }
   }
 }
 
-/** Never throws: what cannot be stored is released, at the latest when its lease ends. */
+/** Never throws: an operation that cannot be stored is released, at the latest when its lease expires. */
 async function storeAll(
   tools: SignerTools,
   round: Round & Means,
@@ -144,12 +143,12 @@ async function storeAll(
 ): Promise<void> {
   for (const group of groupByTransaction(prepared)) {
     await storeGroup(tools, round, group).catch((error: unknown) => {
-      tools.log.warn({ err: error, lane: round.lane.sender }, 'not stored')
+      tools.log.warn({ err: error, lane: round.lane.sender }, 'bundle not stored')
     })
   }
 }
 
-/** A member that cannot be signed is released alone; what cannot be stored together is halved until it can. */
+/** Releases an operation that cannot be signed. Halves a bundle that cannot be stored until it can. */
 async function storeGroup(
   tools: SignerTools,
   round: Round & Means,
@@ -160,10 +159,10 @@ async function storeGroup(
   try {
     const { stored, broken } = await signAndStore(tools, round, group)
     if (stored) {
-      tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'signed')
+      tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'bundle signed')
     }
     for (const { operation, error } of broken) {
-      tools.log.warn({ err: error, operation: operation.id }, 'not signed')
+      tools.log.warn({ err: error, operation: operation.id }, 'operation not signed')
       await release(tools, operation, error)
     }
   } catch (error) {
@@ -174,7 +173,7 @@ async function storeGroup(
       return
     }
     if (await isHandedOver(tools, round, { operations, error })) return
-    tools.log.warn({ err: error, lane: lane.sender }, 'not signed')
+    tools.log.warn({ err: error, lane: lane.sender }, 'bundle not signed')
     await releaseAll(tools, operations, error)
   }
 }
@@ -188,7 +187,7 @@ async function signAgain(tools: SignerTools, round: Round, operation: Operation)
   }
 }
 
-/** What a lane cannot pay another one may: the rows are free at once, or say why where no lane can pay. */
+/** Releases operations that this sender cannot pay, for another sender. If none can pay, the rows store that reason. */
 async function isHandedOver(
   tools: SignerTools,
   { client: { chain }, lane }: Round,
@@ -198,9 +197,9 @@ async function isHandedOver(
   if (gas === undefined) return false
   const { isNews, isReplaceable } = await setDry(tools.db, lane, gas)
   const facts = { chain: chain.name, lane: lane.sender, gas }
-  if (isNews) tools.log.warn(facts, 'lane is out of gas')
+  if (isNews) tools.log.warn(facts, 'sender out of gas')
   if (!isReplaceable) {
-    const message = `Every lane on ${chain.name} is out of gas.`
+    const message = `Every sender on ${chain.name} is out of gas.`
     const details = { waitsFor: 'LANE_GAS' } satisfies Held
     await releaseAll(tools, operations, new ServiceError('RPC_ERROR', message, details))
     return true

@@ -20,14 +20,14 @@ import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Keyring } from './round.js'
 
-/** Opens keys, each once, however much it signs. To be dropped with what is signed together on a chain. */
+/** Opens each key once. Drop it after the bundle is signed. */
 type Opener = {
   treasury: Treasury
-  open(address: string, open: Open): Promise<Wallet>
-  /** What delegates a wallet, signed once. */
+  open(address: string, open: OpenKey): Promise<Wallet>
+  /** Signs the delegation of a wallet once. */
   authorize(wallet: Wallet, chain: Chain): Authorization
 }
-type Open = (kek: PrivateKek) => Promise<Wallet>
+type OpenKey = (kek: PrivateKek) => Promise<Wallet>
 
 export function createOpener({ kek, treasury }: Keyring): Opener {
   const opened = new Map<string, Promise<Wallet>>()
@@ -47,7 +47,7 @@ export function createOpener({ kek, treasury }: Keyring): Opener {
   }
 }
 
-/** Signs what was prepared; of a mint there is nothing to sign. */
+/** Signs a prepared operation. A mint needs no signature. */
 export async function signPrepared(
   opener: Opener,
   chain: Chain,
@@ -91,7 +91,7 @@ function signUserOperation(
   return { userOperation, authorization: authorize(wallet, chain) }
 }
 
-/** Wallets send no transactions of their own, so that their account nonce is 0 until the delegation. */
+/** Wallets send no transactions of their own, so their account nonce is 0 until the delegation. */
 function signAuthorization(wallet: Wallet, { chainId }: Chain): Authorization {
   const { signature } = wallet.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })
   return {
@@ -112,7 +112,7 @@ async function signFunding(
   return encodeTransfer(chain, typed, await signAsTreasury(opener, typed))
 }
 
-/** The treasury takes back what it has signed for a funding, by the same key. */
+/** Signs the treasury's cancellation of a funding, with the same key. */
 export async function signCancellation(
   keyring: Keyring,
   chain: Chain,

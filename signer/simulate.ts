@@ -13,23 +13,22 @@ import { createCache } from '../cache.js'
 import type { Round } from './round.js'
 
 /**
- * Running out of gas inside the call would spend the operation's key for nothing. On Arbitrum an estimate holds
- * gas for the call's own data on L1 as well: of that the call needs nothing, it only makes the limit larger.
+ * Headroom, because running out of gas inside the call would waste the operation's key. On Arbitrum an estimate also
+ * includes gas for posting the call's data on L1, which the inner call does not need.
  */
 const CALL_GAS_PERCENT = 150n
 
 type Simulated = { from: string; to: string; data: string }
 
-/** Code that accounts have while a call is simulated, by address. */
+/** Code of accounts during a simulation, by address. */
 type Overrides = Record<string, { code: string }>
 
 /** Why a call would fail. */
 export type Refused = { reason: string }
 
 /**
- * Runs a wallet's call at the round's head as the EntryPoint would, with the wallet delegated, which it may not be yet.
- * A `handleOps` call would not show a failure inside, and would give the signed operation to the node before it is
- * stored.
+ * Simulates a wallet's call at the head as the EntryPoint would make it, with the wallet delegated. A `handleOps`
+ * simulation would hide a failure inside, and would give the signed operation to the node before it is stored.
  *
  * @returns A gas limit for the call, or why it would fail.
  */
@@ -59,7 +58,7 @@ export async function estimateCall(
   }
 }
 
-/** Why a call would fail, undefined when it would not. */
+/** Why a call would fail; undefined when it would succeed. */
 export async function findFailure(
   client: ChainClient,
   call: Simulated,
@@ -73,25 +72,25 @@ export async function findFailure(
   }
 }
 
-/** @throws The error itself when it is no revert. */
+/** @throws The error itself when it is not a revert. */
 function reasonOf(error: unknown): string {
   if (!isRevert(error)) throw error
   const { data, reason } = error.details
   return explainRevert(data) ?? String(reason)
 }
 
-/** It never changes: the address of the delegate follows from its code. */
+/** Cached without expiry: the delegate's address is derived from its code. */
 const assertDelegate = createCache(async ({ chain, send }: ChainClient) => {
   const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
   if (keccak256(code) === DELEGATE_CODE_HASH) return
-  // A node that is not in sync, or another chain. Without code every call would seem to succeed.
+  // The node is out of sync or serves another chain. Without code every call would seem to succeed.
   const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
   throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
 })
 
 /**
- * False only when the wallet's delegation is final. An authorization too many does no harm, so that it is attached as
- * well when the node cannot tell: it may have pruned that state, or not know what is final.
+ * False only when the wallet's delegation is final. A superfluous authorization is harmless, so the result is also
+ * true when the node has pruned that state or does not know the finalized block.
  */
 export const needsAuthorization = async (client: ChainClient, wallet: string): Promise<boolean> =>
   client.send<string | null>('eth_getCode', [wallet, 'finalized']).then(

@@ -9,8 +9,8 @@ import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 
 /**
- * The lowest block that may hold the log of a spent key. A restored database may have written the row long
- * after that, but not what ordered it: nothing of an intent is executed before it was created.
+ * The lowest block that may hold the log of a spent key. The row may be younger than that log, after a restored
+ * backup, but the intent is not: nothing of an intent is executed before its creation.
  *
  * @throws {ServiceError} RPC_ERROR.
  */
@@ -29,7 +29,7 @@ export async function readSpentSince(
   return findBlockAt(client, Math.floor((createdAt - CLOCKS_APART_MS) / 1000))
 }
 
-/** The first block at or after a time in Unix seconds, found by halving. */
+/** The first block at or after a time in Unix seconds, by binary search. */
 async function findBlockAt(client: ChainClient, seconds: number): Promise<bigint> {
   let [low, high] = [0n, (await readTime(client, 'latest')).number]
   while (low < high) {
@@ -46,6 +46,6 @@ async function readTime(client: ChainClient, block: string) {
     'eth_getBlockByNumber',
     [block, false],
   )
-  if (!raw) throw new ServiceError('RPC_ERROR', `${client.chain.name} lacks one of its blocks.`)
+  if (!raw) throw new ServiceError('RPC_ERROR', `${client.chain.name} is missing block ${block}.`)
   return { number: BigInt(raw.number), time: Number(raw.timestamp) }
 }

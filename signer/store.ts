@@ -5,7 +5,7 @@ import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
-import { admit, lockClaims } from './admit.js'
+import { admit, lockContention } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertBound, assertGenuine } from './genuine.js'
@@ -19,33 +19,33 @@ import {
   asGas,
   type Keyring,
   type Means,
-  type Purse,
+  type SenderBalance,
   type Round,
   type SignerTools,
 } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
-type StoringTools = Pick<SignerTools, 'db' | 'keyring' | 'operationGasWei'>
+type SignatureStoreTools = Pick<SignerTools, 'db' | 'keyring' | 'operationGasWei'>
 
-/** An operation for which nothing can be signed. */
+/** An operation that could not be signed. */
 export type Broken = { operation: Operation; error: unknown }
 
 /**
- * Signs and stores one transaction for those operations that are still ours, in one database
- * transaction: a signature exists exactly when its row says so.
+ * Signs and stores one transaction for the operations that this signer still holds, in one database transaction: a
+ * signature exists exactly when its row holds it.
  *
- * @returns `stored` is undefined when nothing was left to sign; `broken` are the members that could not be signed,
- *   without which the others go.
+ * @returns `stored` is undefined when no operation was left to sign. `broken` are the operations that could not be
+ *   signed; the others are stored without them.
  */
 export async function signAndStore(
-  tools: StoringTools & Pick<SignerTools, 'limits' | 'log'>,
+  tools: SignatureStoreTools & Pick<SignerTools, 'limits' | 'log'>,
   round: Round & Means,
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
   return db.transaction(async (trx) => {
-    await lockClaims(trx, round, prepared)
+    await lockContention(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
@@ -82,9 +82,9 @@ async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]
   return { signed, broken }
 }
 
-/** Carries an operation whose transaction died in a new one, alone: the payload that was signed for it. */
+/** Includes the stored signature of an operation in a new transaction of its own, after the old one was dropped. */
 export async function storeAgain(
-  { db, ...tools }: StoringTools,
+  { db, ...tools }: SignatureStoreTools,
   round: Round & Means,
   signed: Signed,
 ): Promise<Stored | undefined> {
@@ -97,9 +97,9 @@ export async function storeAgain(
   })
 }
 
-/** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
+/** `db` is the transaction that has locked the operations. Their signatures are verified. */
 async function storeTransaction(
-  tools: StoringTools,
+  tools: SignatureStoreTools,
   round: Round & Means,
   carried: Signed[],
 ): Promise<Stored> {
@@ -113,14 +113,15 @@ async function storeTransaction(
 }
 
 /**
- * Binds the next nonce of a lane to a transaction, signs it and stores it, in the caller's database transaction.
+ * Assigns the next nonce of a sender to a transaction, signs it and stores it, in the caller's database transaction.
  *
- * @param planned - `operations`: ids of those that it carries; `keptWei`: what the lane must have left.
- * @throws {ServiceError} RPC_ERROR that `unpaidGas` knows when the lane cannot pay it beside what it has signed.
+ * @param planned - `operations`: ids of the included operations. `keptWei`: balance that the sender must keep.
+ * @throws {ServiceError} RPC_ERROR that `unpaidGas` recognises, when the sender cannot pay it on top of its open
+ *   transactions.
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round & Purse,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round & SenderBalance,
   {
     request,
     l1FeeWei,
@@ -130,14 +131,14 @@ export async function storePlanned(
 ): Promise<{ id: bigint; nonce: bigint; hash: string }> {
   const nonce = await lockNextNonce(db, lane)
   if (usedNonces > nonce) {
-    const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
+    const message = `Sender ${lane.sender} has used more nonces on chain than the database holds.`
     throw new ServiceError('INTERNAL', message)
   }
   const { gasLimit } = request
   const valueWei = request.value ?? 0n
   const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
   if (balanceWei - keptWei < costWei + (await sumCosts(db, lane, usedNonces))) {
-    const message = `Lane ${lane.sender} on ${chain.name} is out of gas.`
+    const message = `Sender ${lane.sender} on ${chain.name} is out of gas.`
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
@@ -147,13 +148,13 @@ export async function storePlanned(
   return { id, nonce, hash }
 }
 
-/** The gas that a lane could not pay for, when that is what an error says. */
+/** Gas that a sender could not pay for, if the error reports it. */
 export function unpaidGas(error: unknown): bigint | undefined {
   const gas = error instanceof ServiceError ? error.details.unpaidGas : undefined
   return typeof gas === 'string' ? BigInt(gas) : undefined
 }
 
-/** What a lane's key is sealed for. The treasury's is the same on all chains. */
+/** The sealing context of a sender's key. The treasury's is the same on all chains. */
 export const laneContext = (lane: Pick<Lane, 'chainId' | 'sender' | 'kekId' | 'purpose'>) =>
   lane.purpose === 'treasury'
     ? treasuryContext({ address: lane.sender, kekId: lane.kekId })

@@ -8,7 +8,7 @@ import type { Lane } from '../db/lanes/signing.js'
 import type { Authorization, Signed } from './payload.js'
 import type { Means, Round } from './round.js'
 
-/** What a lane or the treasury is about to sign; amounts in wei. */
+/** A transaction that a sender or the treasury signs. Amounts in wei. */
 export type UnsignedTransaction = {
   chainId: number | bigint
   nonce: number | bigint
@@ -18,14 +18,14 @@ export type UnsignedTransaction = {
   gasLimit: bigint
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Delegations that it brings with it. */
+  /** EIP-7702 delegations of wallets. */
   authorizationList?: Authorization[]
 }
 
-/** A transaction without its nonce. `l1FeeWei`: the most that posting it may cost beside its gas. */
+/** A transaction without its nonce. `l1FeeWei`: highest fee for posting it on L1, in addition to its gas. */
 export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: bigint }
 
-/** The transaction in which a lane carries what was signed. */
+/** The transaction in which a sender includes signed operations. */
 export function planTransaction(
   { client: { chain }, lane, fees, l1Price }: Round & Means,
   carried: Signed[],
@@ -47,15 +47,15 @@ export function planTransaction(
   return { request, l1FeeWei: l1.feeWei }
 }
 
-/** One for each wallet: a second one of the same has no effect, and costs as much gas. */
+/** One per wallet: a duplicate has no effect and costs the same gas. */
 function authorizationsOf(carried: Signed[]): Authorization[] {
   const all = carried.flatMap(({ payload }) => payload.authorization ?? [])
   return [...new Map(all.map((one) => [one.signature, one])).values()]
 }
 
 /**
- * User operations travel together through the EntryPoint, payments and mints through Multicall3, where each may fail
- * alone: who calls makes no difference to either. A single call is sent where it leads.
+ * Bundles user operations through the EntryPoint, and payments and mints through Multicall3. Each operation may fail
+ * alone, and neither contract depends on the caller. A single payment or mint is called directly.
  */
 export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payload'>[]): Call {
   const [direct, ...others] = carried.flatMap(({ payload }) => payload.call ?? [])
@@ -64,14 +64,14 @@ export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payloa
   return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }
 
-/** Types of transactions: one with delegations, or one with fees of its own. */
+/** Transaction types: EIP-7702 with delegations, EIP-1559 without. */
 const DELEGATING = 4
 const USUAL = 2
 
 /**
  * Signs a transaction by the key of its sender.
  *
- * @returns The bytes as nodes take them, and their hash.
+ * @returns The raw bytes for `eth_sendRawTransaction`, and their hash.
  * @see https://eips.ethereum.org/EIPS/eip-1559 and https://eips.ethereum.org/EIPS/eip-7702
  */
 export function signTransaction(

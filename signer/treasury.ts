@@ -6,14 +6,14 @@ import { demoFunding } from '../domain/funding.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Round } from './round.js'
 
-/** What the treasury holds in a block of which everything is booked, in base units of USDC. */
+/** The treasury's balance at the indexed block, in base units of USDC. */
 export type TreasuryFunds = { block: bigint; units: bigint }
 
 /**
- * Reads the treasury's balance at the booked block: at any other one a funding that has just been mined would
- * count twice or not at all.
+ * Reads the treasury's balance at the indexed block. At any other block a funding that was just mined would count
+ * twice or not at all.
  *
- * @throws {ServiceError} RPC_ERROR, also while nothing of the chain is booked.
+ * @throws {ServiceError} RPC_ERROR, also while no block of the chain is indexed.
  */
 export async function readTreasuryFunds(
   db: Db,
@@ -22,13 +22,13 @@ export async function readTreasuryFunds(
 ): Promise<TreasuryFunds> {
   const { chainId, name, usdc } = client.chain
   const state = await findChainState(db, chainId)
-  if (!state) throw new ServiceError('RPC_ERROR', `Nothing of ${name} is booked yet.`)
+  if (!state) throw new ServiceError('RPC_ERROR', `No block of ${name} is indexed yet.`)
   const { number: block, hash: blockHash } = state.booked
   const units = await readBalance(client, { token: usdc.address, owner, block: { blockHash } })
   return { block, units }
 }
 
-/** Why the treasury cannot pay so many more fundings, beside all that are signed; undefined when it can. */
+/** Why the treasury cannot pay `count` more fundings on top of the signed ones; undefined when it can. */
 export async function findShortage(
   db: Db,
   chainId: number,
@@ -36,12 +36,12 @@ export async function findShortage(
 ): Promise<string | undefined> {
   const signed = await readSignedFundings(db, { chainId, block })
   if (units - signed >= BigInt(count) * demoFunding.units) return undefined
-  return 'the treasury cannot pay: its money is spoken for by other fundings.'
+  return 'the treasury cannot pay: its balance is reserved for other fundings.'
 }
 
 /**
- * Decides in the transaction that signs fundings that the treasury can pay all of them, beside those of others,
- * one after the other.
+ * Ensures, in the transaction that signs fundings, that the treasury can pay them on top of the signed ones. A lock
+ * serialises concurrent transactions.
  *
  * @throws {ServiceError} FUNDING_FAILED when it cannot.
  */

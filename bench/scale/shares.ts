@@ -11,8 +11,8 @@ type Line = { time: number; msg?: string; path?: string; status?: number; operat
 /** What is counted, by the log of a process: intents accepted, operations signed, transactions sent. */
 const counted: Partial<Record<Service, (line: Line) => number>> = {
   api: ({ msg, path, status }) => Number(msg === 'request' && path === INTENTS && status === 201),
-  signer: ({ msg, operations }) => (msg === 'signed' ? (operations?.length ?? 0) : 0),
-  lanes: ({ msg }) => Number(msg === 'sent'),
+  signer: ({ msg, operations }) => (msg === 'bundle signed' ? (operations?.length ?? 0) : 0),
+  lanes: ({ msg }) => Number(msg === 'transaction broadcast'),
 }
 const INTENTS = '/v1/intents'
 

@@ -2,30 +2,30 @@ import { NoAnswer, type NodeError, type Reply } from './errors.js'
 import { RETRY_MS } from '../../durations.js'
 import type { HttpAnswer } from './http.js'
 
-/** As many calls travel in one request, which public endpoints take, and of so many characters. */
+/** Limits of one request, in calls and characters. Public endpoints accept this many calls. */
 const BATCH_CALLS = 100
 const BATCH_LENGTH = 1_000_000
 
-/** What is asked of a node, and whether nobody waits for it any more. */
-export type Call = { method: string; params: unknown[]; isOver: boolean }
+/** A JSON-RPC call. `isOver`: its caller has the answer or has given up. */
+export type JsonRpcCall = { method: string; params: unknown[]; isOver: boolean }
 
-/** What `eth_call` takes besides the call and the block. */
+/** `eth_call` parameters without state overrides: the call and the block. */
 const OVERRIDES = 2
 
 /**
- * True for a call that is sent by itself, so that others do not wait for its answer: a batch is answered when its
- * slowest call is, and estimates and simulations run whole contracts of others.
+ * True for a call that gets a request of its own. A batch is answered when its slowest call is, and estimates and
+ * simulations run whole foreign contracts.
  */
-export const travelsAlone = ({ method, params }: Call): boolean =>
+export const travelsAlone = ({ method, params }: JsonRpcCall): boolean =>
   method === 'eth_estimateGas' || (method === 'eth_call' && params.length > OVERRIDES)
 
 /**
- * The JSON-RPC request that the first of some calls make together.
+ * The JSON-RPC request for as many of the first calls as fit.
  *
- * @param firstId - The id of the first one; the others follow.
- * @returns `size`: how many calls are in it.
+ * @param firstId - The id of the first call; the others follow.
+ * @returns `size`: number of calls in it.
  */
-export function writeBatch(calls: Call[], firstId: number): { size: number; body: string } {
+export function writeBatch(calls: JsonRpcCall[], firstId: number): { size: number; body: string } {
   const texts: string[] = []
   let length = 0
   for (const call of calls.slice(0, BATCH_CALLS)) {
@@ -41,7 +41,7 @@ export function writeBatch(calls: Call[], firstId: number): { size: number; body
 }
 
 /**
- * The replies of a node by the ids of the calls.
+ * The replies of a node by call id.
  *
  * @throws {NoAnswer} for anything but JSON-RPC.
  */
@@ -50,17 +50,17 @@ export function readBatch({ status, retryAfterMs, text }: HttpAnswer): Map<numbe
   if (status < 200 || status > 299) throw new NoAnswer(`HTTP ${status}`, retryAfterMs)
   const answers = [parseJson(text)].flat()
   const replies = answers.flatMap((answer): [number, Reply][] => {
-    const { id, error, result } = (answer ?? {}) as Answer
+    const { id, error, result } = (answer ?? {}) as JsonRpcReply
     if (typeof id !== 'number') return []
     if (error == null) return [[id, { result }]]
-    const message = typeof error.message === 'string' ? error.message : 'no reason told'
+    const message = typeof error.message === 'string' ? error.message : 'no reason given'
     return [[id, { error: { ...error, message } }]]
   })
   if (replies.length === 0) throw new NoAnswer('no JSON-RPC')
   return new Map(replies)
 }
 
-type Answer = { id?: unknown; result?: unknown; error?: Partial<NodeError> | null }
+type JsonRpcReply = { id?: unknown; result?: unknown; error?: Partial<NodeError> | null }
 
 function parseJson(text: string): unknown {
   try {

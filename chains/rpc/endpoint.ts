@@ -1,52 +1,52 @@
-import { readBatch, travelsAlone, writeBatch, type Call } from './batch.js'
+import { readBatch, travelsAlone, writeBatch, type JsonRpcCall } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
 import { createRedaction } from './redact.js'
 import type { RpcWaits } from './waits.js'
 
-/** Requests under way at a time. What comes meanwhile waits, and then travels in larger batches. */
+/** Concurrent requests. Further calls wait and share larger batches. */
 const REQUESTS = 32
-/** Of these, so many may be calls that travel alone: however many of them hang, others get through. */
+/** Concurrent requests with a single slow call. The rest stays free for other calls when these hang. */
 const ALONE_REQUESTS = 24
-/** Calls that wait at most. More would be too old by the time they were answered. */
+/** QueuedCall calls at most. A longer queue would exceed the timeout anyway. */
 const WAITING_CALLS = 5_000
 
-/** One address of a chain. */
+/** One RPC URL of a chain. */
 export type Endpoint = {
-  /** Its place in the list of the chain's addresses, from 1. */
+  /** Its position in the list of the chain's URLs, from 1. */
   position: number
   health: Health
-  /** It serves another chain: it is not asked any more. */
+  /** It serves another chain and is never asked again. */
   isRefused: boolean
   /**
-   * Calls of the same tick travel as one JSON-RPC batch.
+   * Calls of the same tick share one JSON-RPC batch.
    *
    * @param onLate - Called when the answer takes longer than `patienceMs`.
    * @throws {NoAnswer}
    */
-  ask(call: Call, onLate?: () => void): Promise<Reply>
+  ask(call: JsonRpcCall, onLate?: () => void): Promise<Reply>
   close(): void
 }
 
-/** As far as it is known: its chain is the right one, it answers, and it has not asked to be left alone. */
+/** True when it serves the right chain, answers, and does not throttle requests, as far as known. */
 export const isWell = ({ isRefused, health }: Endpoint): boolean =>
   !isRefused && !health.isAway() && health.restsUntil() <= Date.now()
 
-type Waiting = {
-  call: Call
+type QueuedCall = {
+  call: JsonRpcCall
   resolve(reply: Reply): void
   reject(error: NoAnswer): void
   onLate: (() => void) | undefined
 }
 
-/** What waits for an endpoint, and what is under way. `redact`: nodes repeat what they were called by. */
+/** The queue and the running requests of an endpoint. `redact`: removes the URL, which nodes repeat in errors. */
 type Line = {
   endpoint: Endpoint
   waits: RpcWaits
   http: HttpPost
   redact(text: string): string
-  waiting: Waiting[]
+  waiting: QueuedCall[]
   timer: NodeJS.Timeout | undefined
   requests: number
   aloneRequests: number
@@ -78,7 +78,7 @@ export function createEndpoint(
 function sendWaiting(line: Line): void {
   line.timer = undefined
   const waiting = line.waiting.filter(({ call }) => !call.isOver)
-  // Those that travel alone come last, so that they do not cut the batch of the others in pieces.
+  // Slow calls go last, so that they do not split the batch of the others.
   const alone = waiting.filter(({ call }) => travelsAlone(call))
   line.waiting = [...waiting.filter(({ call }) => !travelsAlone(call)), ...alone]
   while (line.waiting.length > 0 && line.requests < REQUESTS) {
@@ -93,7 +93,7 @@ function sendWaiting(line: Line): void {
 
 async function exchange(
   line: Line,
-  batch: Waiting[],
+  batch: QueuedCall[],
   { body, firstId }: { body: string; firstId: number },
 ): Promise<void> {
   const { endpoint, http, redact } = line
@@ -106,7 +106,7 @@ async function exchange(
   line.requests -= 1
   line.aloneRequests -= alone
   stopWatch()
-  note(endpoint, replies, askedAt)
+  recordHealth(endpoint, replies, askedAt)
   batch.forEach(({ resolve, reject }, i) => {
     const reply = replies instanceof Map ? replies.get(firstId + i) : replies
     if (reply instanceof NoAnswer) return reject(reply)
@@ -117,13 +117,13 @@ async function exchange(
   if (line.waiting.length > 0 && !line.timer) sendWaiting(line)
 }
 
-/** Tells those who have somewhere else to go when the answer is late. Returns what ends the watch. */
-function watchTime({ endpoint, waits }: Line, batch: Waiting[], askedAt: number): () => void {
+/** Notifies calls with another endpoint to try when the answer is late. Returns a function that stops the timer. */
+function watchTime({ endpoint, waits }: Line, batch: QueuedCall[], askedAt: number): () => void {
   const hurried = batch.filter(({ onLate }) => onLate)
   if (hurried.length === 0) return () => undefined
   let read: NodeJS.Immediate | undefined
   const timer = setTimeout(() => {
-    // An answer that has come while this process was busy is read first.
+    // If this process was busy, an answer that has already arrived is read first.
     read = setImmediate(() => {
       endpoint.health.failed(askedAt, 'no answer in time')
       for (const { onLate } of hurried) onLate?.()
@@ -135,7 +135,11 @@ function watchTime({ endpoint, waits }: Line, batch: Waiting[], askedAt: number)
   }
 }
 
-function note({ health }: Endpoint, replies: Map<number, Reply> | NoAnswer, askedAt: number): void {
+function recordHealth(
+  { health }: Endpoint,
+  replies: Map<number, Reply> | NoAnswer,
+  askedAt: number,
+): void {
   if (replies instanceof Map) return health.answered(askedAt)
   if (replies.restMs !== undefined) health.rest(replies.restMs)
   health.failed(askedAt, replies.reason)

@@ -2,16 +2,13 @@ import { AbiCoder, isHexString } from 'ethers'
 import { ServiceError } from '../../domain/errors.js'
 import type { Chain } from '../registry.js'
 
-/** What a node says in place of a result. @see https://www.jsonrpc.org/specification#error_object */
+/** The error object of a node. @see https://www.jsonrpc.org/specification#error_object */
 export type NodeError = { code?: unknown; message: string; data?: unknown }
 
-/** A result, or the node's own no. */
+/** A result, or the node's own error. */
 export type Reply = { result: unknown } | { error: NodeError }
 
-/**
- * Nothing was heard of the node itself: it is unknown whether the request has reached it. `restMs`: it is asked
- * to be left alone for so long.
- */
+/** The node did not answer: the request may or may not have reached it. `restMs`: how long it throttles requests. */
 export class NoAnswer extends Error {
   readonly reason: string
   readonly restMs: number | undefined
@@ -23,17 +20,17 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Whatever the network says may name the address: nothing of it is passed on. */
+/** Hides the original message: network errors may contain the URL. */
 export const toNoAnswer = (error: unknown): NoAnswer =>
   error instanceof NoAnswer ? error : new NoAnswer('no answer')
 
 /** @see https://ethereum.github.io/execution-apis/ error code 3: execution error */
 const REVERT_CODE = 3
-/** How nodes say that a call was run and failed. */
+/** Messages of nodes for a call that ran and failed. */
 const EXECUTION_FAILED =
   /revert|invalid opcode|bad instruction|invalid jump|out of gas|gas required exceeds|stack (under|over)flow|always failing|insufficient (funds|balance)|^EVM error/i
 
-/** Codes of a node that cannot serve now or not this: internal error, no such method, resource, limit. */
+/** Codes for a request that the node cannot serve: internal error, unknown method, missing resource, limit. */
 const UNSERVED_CODES = [-32603, -32601, -32004, -32002, -32005, -32016, -32029, -32097, 429]
 const UNSERVED =
   /rate limit|too many requests|limit exceeded|exceeded|capacity|internal error|timeout|timed out/i
@@ -41,8 +38,8 @@ const UNSERVED =
 const UNKNOWN_BLOCK =
   /header not found|block not found|unknown block|resource not found|out ?of ?range|missing trie node|not canonical|pruned|state .*not available|not found/i
 /**
- * Bytes that no later block makes acceptable: too little gas for them, more than a block or a transaction may have,
- * a fee above a node's own cap, too long. Nodes differ in their words.
+ * Bytes that no later block makes acceptable: too little gas, more gas than a block or transaction may have, a fee
+ * above the node's cap, or too long. Messages differ between nodes.
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/errors.go
  */
 const UNACCEPTABLE =
@@ -55,7 +52,7 @@ function hasReverted(method: string, { code, message, data }: NodeError): boolea
   return code === REVERT_CODE || EXECUTION_FAILED.test(message) || isHexString(data)
 }
 
-/** True for what another endpoint may know better: this one is overloaded, or lacks the block. */
+/** True when another endpoint may serve the request: this one is overloaded or does not have the block. */
 export function isUnserved(method: string, reply: Reply): boolean {
   if ('error' in reply) {
     const { code, message } = reply.error
@@ -63,17 +60,17 @@ export function isUnserved(method: string, reply: Reply): boolean {
     const isOne = UNSERVED_CODES.includes(code as number)
     return isOne || UNSERVED.test(message) || UNKNOWN_BLOCK.test(message)
   }
-  // Receipts and transactions are null as long as they are not mined: that is an answer.
+  // Receipts and transactions are null until they are mined, which is a valid answer.
   return reply.result == null && method.startsWith('eth_getBlockBy')
 }
 
-/** True when the node has the transaction already: as good as taken. */
+/** True when the node already has the transaction, which counts as accepted. */
 export const isKnownTransaction = ({ message }: NodeError) => KNOWN_TRANSACTION.test(message)
 
-/** True when a node refuses a transaction's bytes for a reason that no time mends. */
+/** True when a node rejects the bytes of a transaction permanently. */
 export const isUnacceptable = ({ message }: NodeError) => UNACCEPTABLE.test(message)
 
-/** The one place where errors of nodes are read. */
+/** The only place that interprets errors of nodes. */
 export function toRpcError(chain: Chain, method: string, error: NodeError): ServiceError {
   const { name } = chain
   const { message } = error
@@ -85,7 +82,7 @@ export function toRpcError(chain: Chain, method: string, error: NodeError): Serv
   return unanswered(name, method, { answered: true, reason: message })
 }
 
-/** `reason`: why there was no answer, without a word of the network's own. */
+/** `reason`: why there was no answer, without the network's own message. */
 export function toSilence(chain: Chain, method: string, error: unknown): ServiceError {
   const { reason } = toNoAnswer(error)
   return unanswered(chain.name, method, { answered: false, reason })
@@ -96,7 +93,7 @@ function unanswered(chain: string, method: string, why: { answered: boolean; rea
   return new ServiceError('RPC_ERROR', `${chain} did not answer ${method}.`, details)
 }
 
-/** Why a call was reverted, and what it returned. */
+/** Why a call reverted, and its return data. */
 type Revert = { reason: string; data: string | null }
 
 function reverted(chain: string, method: string, { reason, data }: Revert): ServiceError {
@@ -104,7 +101,7 @@ function reverted(chain: string, method: string, { reason, data }: Revert): Serv
   return new ServiceError('RPC_ERROR', `${chain} reverted ${method}: ${reason}`, details)
 }
 
-/** The error of a call that reverted inside another one, with what it returned. */
+/** The error of a call that reverted inside another one, from its return data. */
 export function revertedWith({ chain }: { chain: Chain }, data: string): ServiceError {
   return reverted(chain.name, 'eth_call', readRevert(data))
 }
@@ -115,7 +112,7 @@ function readRevert(data: string): Revert {
   return { reason: reason ?? shortMessage, data }
 }
 
-/** What a call has returned, which some nodes wrap, or write behind a word. */
+/** Return data of a call. Some nodes nest it, or put a word before it. */
 function revertDataIn(data: unknown): string | undefined {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*$/i.exec(data)?.[0]
   if (typeof data !== 'object' || data === null) return undefined
@@ -126,16 +123,16 @@ function revertDataIn(data: unknown): string | undefined {
   return undefined
 }
 
-/** True when the node itself refused, false when it is unknown whether the request has reached it. */
+/** True when the node itself returned an error; false when it is unknown whether the request has reached it. */
 export function didAnswer(error: unknown): boolean {
   return error instanceof ServiceError && error.details.answered === true
 }
 
-/** True when every endpoint that was asked has refused the bytes of a transaction for good. */
+/** True when every asked endpoint has permanently rejected the bytes of a transaction. */
 export const isRefusedForGood = (error: unknown): boolean =>
   didAnswer(error) && isUnacceptable({ message: String((error as ServiceError).details.reason) })
 
-/** True when a node ran the call and it reverted, false when the node itself failed. */
+/** True when a node ran the call and it reverted; false when the node itself failed. */
 export function isRevert(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.details.reverted === true
 }

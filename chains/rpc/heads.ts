@@ -1,48 +1,48 @@
-import type { Call } from './batch.js'
+import type { JsonRpcCall } from './batch.js'
 import { isWell, type Endpoint } from './endpoint.js'
 
-/** How often the endpoints of a chain that is in use are asked for their newest block. */
+/** Interval of comparing the newest blocks of a chain's endpoints while the chain is in use. */
 const COMPARE_MS = 10_000
 
-/** What is known of the endpoints of a chain by comparing them. */
+/** The results of comparing the endpoints of a chain. */
 export type Heads = {
   chainId: number
   compareMs: number
   nextAt: number
-  /** Numbers of the newest blocks at the comparison before the last one. */
+  /** Newest block numbers at the previous comparison. */
   earlier: Map<Endpoint, number>
-  /** Those that lack a block which another one had a comparison earlier. */
+  /** Endpoints without a block that another one had a comparison earlier. */
   behind: Set<Endpoint>
-  /** Those that have other blocks than the rest, and the number of the block by which that was seen last. */
+  /** Endpoints on another fork, and the block number at which that was last seen. */
   apart: Map<Endpoint, number>
-  tell: HeadsListener
+  listener: HeadsListener
 }
 
-type State = 'behind' | 'on another fork' | 'in step'
+type HeadState = 'behind' | 'on another fork' | 'in step'
 
-/** Who wants to know when a comparison changes what is thought of an endpoint. */
+/** Notified when a comparison changes the state of an endpoint. */
 export type HeadsListener = {
-  changed(position: number, state: State): void
+  changed(position: number, state: HeadState): void
   refused(position: number, chainId: number): void
 }
 
 export const createHeads = (
   chainId: number,
-  tell: HeadsListener,
+  listener: HeadsListener,
   compareMs = COMPARE_MS,
 ): Heads => ({
   ...{ chainId, compareMs, nextAt: 0, earlier: new Map(), behind: new Set(), apart: new Map() },
-  tell,
+  listener,
 })
 
-/** The endpoints with the best first: in step with the others, then those behind, then those on a fork. */
+/** The endpoints in order of preference: in step, then behind, then on a fork. */
 export function inOrder({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoint[] {
   const rank = (endpoint: Endpoint) =>
     Number(behind.has(endpoint)) + 2 * Number(apart.has(endpoint))
   return [...endpoints].sort((a, b) => rank(a) - rank(b))
 }
 
-/** Those that answer and are in step with the others, or where there is none, all that are on no fork. */
+/** The endpoints that answer and are in step; if there are none, all that are on no fork. */
 export function inStep({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoint[] {
   const known = endpoints.filter((endpoint) => !endpoint.isRefused && !apart.has(endpoint))
   const best = known.filter((endpoint) => isWell(endpoint) && !behind.has(endpoint))
@@ -50,8 +50,8 @@ export function inStep({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoin
 }
 
 /**
- * Looks after endpoints beside the requests that pass: whether one that is away is back, and now and then
- * whether those that answer tell of the same chain. Costs no request its time.
+ * Monitors endpoints in the background: whether an unavailable one answers again and, periodically, whether all are
+ * on the same chain. No request waits for it.
  */
 export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
   for (const endpoint of endpoints) {
@@ -63,24 +63,26 @@ export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
   void compare(heads, endpoints.filter(isWell))
 }
 
-/** Asks an endpoint which chain it serves, and never again when it is another one. */
-async function checkChain({ chainId, tell }: Heads, endpoint: Endpoint): Promise<void> {
+/** Reads the chain id of an endpoint, and ignores the endpoint permanently when it is another chain's. */
+async function checkChain({ chainId, listener }: Heads, endpoint: Endpoint): Promise<void> {
   const answer = await read<string>(endpoint, 'eth_chainId')
   const served = Number(answer ?? chainId)
   if (served === chainId || endpoint.isRefused) return
   endpoint.isRefused = true
-  tell.refused(endpoint.position, served)
+  listener.refused(endpoint.position, served)
 }
 
 async function compare(heads: Heads, well: Endpoint[]): Promise<void> {
-  const told = await Promise.all(
+  const answers = await Promise.all(
     well.map(async (endpoint) => {
       const asked = [readBlock(endpoint, 'latest'), checkChain(heads, endpoint)] as const
       const [head] = await Promise.all(asked)
       return { endpoint, head }
     }),
   )
-  const known = told.filter((one): one is Told => one.head !== undefined && !one.endpoint.isRefused)
+  const known = answers.filter(
+    (one): one is EndpointHead => one.head !== undefined && !one.endpoint.isRefused,
+  )
   if (known.length < 2) return
   const apart = await findApart(known, heads.apart)
   const inStep = known.filter(({ endpoint }) => !apart.has(endpoint))
@@ -89,22 +91,22 @@ async function compare(heads: Heads, well: Endpoint[]): Promise<void> {
   const behind = new Set(late.map(({ endpoint }) => endpoint))
   for (const { endpoint } of known) {
     const [was, is] = [stateOf(heads, endpoint), stateOf({ behind, apart }, endpoint)]
-    if (was !== is) heads.tell.changed(endpoint.position, is)
+    if (was !== is) heads.listener.changed(endpoint.position, is)
   }
   heads.earlier = new Map(known.map(({ endpoint, head }) => [endpoint, Number(head.number)]))
   Object.assign(heads, { behind, apart })
 }
 
-type BlockId = { number: string; hash: string }
-type Told = { endpoint: Endpoint; head: BlockId }
+type RawHeader = { number: string; hash: string }
+type EndpointHead = { endpoint: Endpoint; head: RawHeader }
 
 /**
- * Those whose chain is not that of the rest. Of two that contradict each other the preferred one is believed;
- * of several the majority. Where nothing was told, what was thought `before` stands; so it does where they have an older
- * block in common: all have that from before the fork, and a node may tell an old one as its newest.
+ * The endpoints on another fork than the rest. Of two that differ the preferred one counts; of more, the majority. An
+ * endpoint without an answer keeps its state from `before`. It also keeps it when both share only an older block: that
+ * block is from before the fork, and a node may report an old block as its newest.
  */
-async function findApart(known: Told[], before: Heads['apart']): Promise<Heads['apart']> {
-  const [first, ...others] = known as [Told, ...Told[]]
+async function findApart(known: EndpointHead[], before: Heads['apart']): Promise<Heads['apart']> {
+  const [first, ...others] = known as [EndpointHead, ...EndpointHead[]]
   const compared = await Promise.all(others.map((other) => compareTo(first, other)))
   const contradict = new Map<Endpoint, number>()
   for (const { endpoint, at, isSame } of compared) {
@@ -120,8 +122,8 @@ async function findApart(known: Told[], before: Heads['apart']): Promise<Heads['
 
 type Comparison = { endpoint: Endpoint; at: number; isSame: boolean | undefined }
 
-/** Whether the higher of two chains contains the newest block of the lower one, `at`; undefined when that is not told. */
-async function compareTo(one: Told, other: Told): Promise<Comparison> {
+/** Whether the higher of two chains contains the newest block `at` of the lower one; undefined without an answer. */
+async function compareTo(one: EndpointHead, other: EndpointHead): Promise<Comparison> {
   const isHigher = Number(one.head.number) > Number(other.head.number)
   const [high, low] = isHigher ? [one, other] : [other, one]
   const { number, hash } = low.head
@@ -130,17 +132,20 @@ async function compareTo(one: Told, other: Told): Promise<Comparison> {
   return { endpoint: other.endpoint, at: Number(number), isSame: block && block.hash === hash }
 }
 
-function stateOf({ behind, apart }: Pick<Heads, 'behind' | 'apart'>, endpoint: Endpoint): State {
+function stateOf(
+  { behind, apart }: Pick<Heads, 'behind' | 'apart'>,
+  endpoint: Endpoint,
+): HeadState {
   if (apart.has(endpoint)) return 'on another fork'
   return behind.has(endpoint) ? 'behind' : 'in step'
 }
 
 const readBlock = (endpoint: Endpoint, number: string) =>
-  read<BlockId>(endpoint, 'eth_getBlockByNumber', [number, false])
+  read<RawHeader>(endpoint, 'eth_getBlockByNumber', [number, false])
 
-/** undefined when the endpoint does not say. */
+/** Undefined when the endpoint does not answer. */
 async function read<T>(endpoint: Endpoint, method: string, params: unknown[] = []) {
-  const call: Call = { method, params, isOver: false }
+  const call: JsonRpcCall = { method, params, isOver: false }
   const reply = await endpoint.ask(call).catch(() => undefined)
   return reply && 'result' in reply ? ((reply.result ?? undefined) as T | undefined) : undefined
 }

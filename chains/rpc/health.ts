@@ -1,15 +1,15 @@
 import { backoffMs, MINUTE_MS } from '../../durations.js'
 import type { RpcWaits } from './waits.js'
 
-/** So many failures in a row, each of something asked after the one before, and an endpoint counts as away. */
+/** Consecutive failures after which an endpoint counts as unavailable. Each starts after the previous one. */
 const STRIKES = 3
 
 export type Health = ReturnType<typeof createHealth>
 
-/** Who wants to know when an endpoint goes away and comes back. */
+/** Notified when an endpoint becomes unavailable or available again. */
 export type HealthListener = { away(reason: string): void; back(): void }
 
-/** What is known of an endpoint from how it has answered. Times are Unix time in ms. */
+/** Availability of an endpoint, from its answers. Times are Unix time in ms. */
 export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: RpcWaits) {
   let strikes = 0
   let lastStrikeAt = 0
@@ -26,7 +26,7 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     strikes += 1
     if (strikes < STRIKES) return
     const isNews = awaySince === 0
-    // One that has answered for a minute begins with short pauses again.
+    // After a minute of availability the pauses start short again.
     if (isNews && now - backAt > MINUTE_MS) failedProbes = 0
     failedProbes += 1
     nextProbeAt = now + backoffMs(failedProbes, probeMs)
@@ -39,17 +39,17 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     isAway: () => awaySince > 0,
     restsUntil: () => restsUntil,
 
-    /** True once after each pause: the caller asks whether it is back. */
+    /** True once after each pause: the caller then probes the endpoint. */
     isProbeDue(): boolean {
       const now = Date.now()
       if (awaySince === 0 || now < nextProbeAt || now < restsUntil) return false
-      // Until the probe has failed.
+      // Blocks further probes until this one has failed.
       nextProbeAt = now + 2 * timeoutMs
       return true
     },
 
     answered(askedAt: number): void {
-      // The answer to something asked before it went away says nothing about now.
+      // A request from before the outage proves nothing about the present.
       if (awaySince > 0 && askedAt < awaySince) return
       strikes = 0
       if (awaySince === 0) return

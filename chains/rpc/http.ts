@@ -3,11 +3,11 @@ import https from 'node:https'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 
-/** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
+/** Servers close idle connections after 5 s or later. The client closes them earlier, to avoid that race. */
 const IDLE_MS = 4_000
-/** The logs of many blocks are a few megabytes. What is larger is no answer to us. */
+/** Logs of many blocks take a few megabytes. A larger response is rejected. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** A pause that a server asks for is kept up to here, so that no typing error of its operator lasts a day. */
+/** Longest `Retry-After` that is respected, so that a server's wrong header does not last a day. */
 const LONGEST_REST_MS = 600_000
 
 export type HttpAnswer = { status: number; retryAfterMs: number | undefined; text: string }
@@ -16,10 +16,10 @@ export type HttpPost = { post(body: string): Promise<HttpAnswer>; close(): void 
 const unzip = promisify(gunzip)
 
 /**
- * Posts JSON to one address over connections that are kept.
+ * Posts JSON to one URL over persistent connections.
  *
- * @param timeoutMs - An answer that takes longer counts as none.
- * @returns `post` fails with whatever the network says, which may name the address: never pass it on.
+ * @param timeoutMs - A slower response counts as missing.
+ * @returns `post` rejects with the network's own error. It may contain the URL, so never pass it on.
  */
 export function connectHttp(url: string, timeoutMs: number): HttpPost {
   const { request, Agent } = url.startsWith('https:') ? https : http
@@ -45,7 +45,7 @@ async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
   let size = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new Error('The answer is too large.')
+    if (size > MAX_BYTES) throw new Error('The response is too large.')
     chunks.push(chunk)
   }
   const { statusCode = 0, headers } = answer
@@ -60,7 +60,7 @@ async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
 }
 
 /**
- * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; ten minutes at most.
+ * Milliseconds of a `Retry-After` header with seconds or a date; at most ten minutes.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */

@@ -10,10 +10,10 @@ import {
 } from './errors.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
 import { atMost } from '../../timeout.js'
-import type { Call } from './batch.js'
+import type { JsonRpcCall } from './batch.js'
 import { isWell, type Endpoint } from './endpoint.js'
 
-/** `endpoints`: those to ask, the preferred one first; `siblings`: all of the chain. */
+/** `endpoints`: those to ask, the preferred one first. `siblings`: all of the chain. */
 export type Pool = {
   endpoints: Endpoint[]
   siblings: Endpoint[]
@@ -22,13 +22,13 @@ export type Pool = {
 }
 
 /**
- * Asks a chain through the best of its endpoints, and through the next ones where that one fails, is late, or
- * does not have the block. A transaction goes to all of them.
+ * Sends a request to the best endpoint of a chain, and to the next ones when it fails, is late, or does not have the
+ * block. A transaction is sent to all of them.
  *
- * @throws {NoAnswer} when none of them answers within the time of a request.
+ * @throws {NoAnswer} when no endpoint answers within the request timeout.
  */
 export async function askPool(pool: Pool, method: string, params: unknown[]): Promise<Reply> {
-  const call: Call = { method, params, isOver: false }
+  const call: JsonRpcCall = { method, params, isOver: false }
   try {
     const reply = await atMost(askChosen(pool, call), pool.timeoutMs)
     if (!reply) throw new NoAnswer('no answer')
@@ -38,7 +38,7 @@ export async function askPool(pool: Pool, method: string, params: unknown[]): Pr
   }
 }
 
-async function askChosen(pool: Pool, call: Call): Promise<Reply> {
+async function askChosen(pool: Pool, call: JsonRpcCall): Promise<Reply> {
   if (pool.siblings.length > 1) lookAfter(pool.heads, pool.siblings)
   const chosen = await choose(pool)
   if (call.method === 'eth_sendRawTransaction') return broadcast(chosen, call)
@@ -46,8 +46,8 @@ async function askChosen(pool: Pool, call: Call): Promise<Reply> {
 }
 
 /**
- * Those that are to be asked, the best first. When all have asked to be left alone, the first to be back. Where all that
- * are well are on a fork, one that was away is asked before them: it may be back, and waits for no probe then.
+ * The endpoints to ask, the best first. When all throttle requests, the first one to accept them again. When all
+ * available ones are on a fork, unavailable ones are asked first without a probe, because they may have recovered.
  */
 async function choose({ endpoints, siblings, heads, timeoutMs }: Pool): Promise<Endpoint[]> {
   const now = Date.now()
@@ -58,9 +58,9 @@ async function choose({ endpoints, siblings, heads, timeoutMs }: Pool): Promise<
   const isForkLeft = allWell.length > 0 && allWell.every((one) => heads.apart.has(one))
   if (well.length > 0) return inOrder(heads, isForkLeft ? awake : well)
   if (awake.length > 0) {
-    // One of several alone: whoever asks it has others to ask.
+    // The caller of a single endpoint has other endpoints to ask.
     if (endpoints.length < siblings.length && !isForkLeft) throw new NoAnswer('away')
-    // Nobody else is there: one that was away may be back.
+    // No other endpoint is available: an unavailable one may have recovered.
     return awake
   }
   const [first] = known.sort((a, b) => a.health.restsUntil() - b.health.restsUntil())
@@ -71,8 +71,8 @@ async function choose({ endpoints, siblings, heads, timeoutMs }: Pool): Promise<
   return [first]
 }
 
-/** The first answer. A node's own no counts only where no other one knows better. */
-function askInTurn(endpoints: Endpoint[], call: Call): Promise<Reply> {
+/** The first answer. A node's own error counts only if no other endpoint can serve the request. */
+function askInTurn(endpoints: Endpoint[], call: JsonRpcCall): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const left = [...endpoints]
     let asked = 0
@@ -109,11 +109,11 @@ function once(run: () => void): () => void {
 }
 
 const REFUSED = 'refused'
-type Refusal = Extract<Reply, { error: unknown }>
+type ErrorReply = Extract<Reply, { error: unknown }>
 
-/** Taken when one endpoint takes it, whatever the others say; refused when all refuse it. */
-async function broadcast(endpoints: Endpoint[], call: Call): Promise<Reply> {
-  const refusals: Refusal[] = []
+/** Accepted when one endpoint accepts it; rejected when all reject it. */
+async function broadcast(endpoints: Endpoint[], call: JsonRpcCall): Promise<Reply> {
+  const refusals: ErrorReply[] = []
   const send = async (endpoint: Endpoint): Promise<Reply> => {
     const reply = await endpoint.ask(
       { ...call },
@@ -127,10 +127,10 @@ async function broadcast(endpoints: Endpoint[], call: Call): Promise<Reply> {
   try {
     return await Promise.any(endpoints.map(send))
   } catch (error) {
-    // Of several refusals one that may pass speaks for all: only what everybody refuses for good is refused for good.
+    // Of several errors a temporary one is returned: a rejection is permanent only if it is so at every endpoint.
     const refusal = refusals.find((one) => !isUnacceptable(one.error)) ?? refusals[0]
     if (refusal && refusals.length === endpoints.length) return refusal
-    // One that was not heard may have taken it.
+    // An endpoint without an answer may have accepted it.
     const silences = (error as AggregateError).errors as NoAnswer[]
     throw silences.find(({ reason }) => reason !== REFUSED) ?? error
   }

@@ -1,11 +1,11 @@
-/** What is shorter is a version or a network's name, and would take words out of sentences. */
+/** Shorter parts are versions or network names. Removing them would damage messages. */
 const SECRET_LENGTH = 8
 
 /**
- * Takes out of a text whatever leads to an address or lets somebody in there: every URL, and of this one the host, and
- * what is long enough for a key in user, password, path and query.
+ * Removes URLs from a text. Of the given URL it also removes the host, and every part of user, password, path and query
+ * that is long enough for a key.
  *
- * @param url - The address of which nothing may be told.
+ * @param url - The URL to hide.
  */
 export function createRedaction(url: string): (text: string) => string {
   const { host, username, password, pathname, searchParams } = new URL(url)
@@ -19,7 +19,7 @@ export function createRedaction(url: string): (text: string) => string {
     )
 }
 
-/** As it was before it was written into a URL. */
+/** The URL-decoded part. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -1,12 +1,12 @@
 import { REQUEST_TIMEOUT_MS, RETRY_MS } from '../../durations.js'
 
-/** How long an endpoint is waited for, ms. */
+/** Timeouts of an endpoint, ms. */
 export type RpcWaits = {
-  /** An answer that takes longer counts as none. */
+  /** A slower answer counts as missing. */
   timeoutMs: number
-  /** An answer that takes longer is asked of another endpoint too: after three of these one that hangs counts as away. */
+  /** After this time another endpoint is asked too. An endpoint that is late three times counts as unavailable. */
   patienceMs: number
-  /** Until one that is away is probed for the first time. */
+  /** Time until an unavailable endpoint is probed for the first time. */
   probeMs: number
 }
 

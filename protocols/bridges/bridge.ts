@@ -1,10 +1,10 @@
 import type { ChainClient } from '../../chains/connect.js'
-import type { Log, LogFilter } from '../../chains/read.js'
+import type { EventLog, LogFilter } from '../../chains/read.js'
 import type { Chain } from '../../chains/registry.js'
 import type { BridgeSpeed } from '../../domain/intent.js'
 import type { Call } from '../../domain/operation.js'
 
-/** A burn of the wallet's USDC in favour of the same address on another chain. */
+/** A burn of the wallet's USDC, to be minted for the same address on another chain. */
 export type BurnOrder = {
   wallet: string
   units: bigint
@@ -13,96 +13,93 @@ export type BurnOrder = {
   speed: BridgeSpeed
 }
 
-/** What stands in the call of a burn, for the signer's policy to compare: contract, target and speed. */
+/** Values in a burn's call that the signer's policy compares: contract, destination and finality. */
 export type BurnBounds = { contract: string; destinationDomain: number; finality: number }
 
-/** What a message says that a burn has sent, or that was attested. */
+/** The content of a message, as sent by a burn or as attested. */
 export type BridgeMessage = {
-  /** Its key on the destination, once it is attested. */
+  /** Its key on the destination; set by the attestation. */
   nonce: string
-  /** Whom the money is paid to. */
+  /** The account that receives the money. */
   recipient: string
   speed: BridgeSpeed
-  /**
-   * Block from which on it cannot be minted any more, by the number that contracts of the destination see;
-   * zero for one that lasts.
-   */
+  /** Block from which it cannot be minted, by `block.number` in the destination's contracts; 0: it never expires. */
   expirationBlock: bigint
 }
 
-/** True when an attested message can no longer be minted at this block, as contracts of its destination see it. */
+/** True when an attested message cannot be minted at `block`, by `block.number` in the destination's contracts. */
 export const isExpired = ({ expirationBlock }: BridgeMessage, block: bigint): boolean =>
   expirationBlock !== 0n && block >= expirationBlock
 
 /**
- * What the service needs of a bridge that burns money on one chain and, once that is attested, mints it on
- * another one, each message once. Nothing here signs or sends.
+ * The interface of a bridge that burns money on one chain and mints it on another one after an attestation, once per
+ * message. Nothing here signs or sends.
  */
 export type Bridge = {
-  /** What plans call it. */
+  /** The bridge's name in plans. */
   protocol: string
-  /** The most base units that one burn may move. */
+  /** Highest amount of one burn, base units. */
   maxUnits: bigint
   /** The chain's number in the bridge. */
   domainOf(chain: Chain): number
-  /** What it usually takes until a burn of the chain is attested, seconds. */
+  /** Usual time from a burn to its attestation, seconds. */
   usualSeconds(source: Chain, speed: BridgeSpeed): [lower: number, upper: number]
 
   encodeBurn(source: Chain, order: BurnOrder): Call[]
   burnBounds(source: Chain, order: BurnOrder): BurnBounds
-  /** Base units that the logs of one operation show as burned by the wallet, and the message of it. */
+  /** The burned base units of the wallet, and the message, in the logs of one operation. */
   readBurn(
     source: Chain,
     wallet: string,
-    logs: Log[],
+    logs: EventLog[],
   ): { units: bigint; message?: string | undefined }
 
-  /** @throws {ServiceError} INTERNAL when the bytes are no message of the bridge. */
+  /** @throws {ServiceError} INTERNAL when the bytes are not a message of the bridge. */
   readMessage(message: string): BridgeMessage
-  /** True when an attested message is the one that a burn has sent, but for what the attester fills in. */
+  /** True when an attested message equals a sent one, except for the fields that the attestation sets. */
   isSameMessage(sent: string, attested: string): boolean
-  /** True when a message is for the bridge's own contract on a chain. */
+  /** True when a message is addressed to the bridge's own contract on a chain. */
   leadsTo(destination: Chain, message: string): boolean
 
-  /** The call that brings the money of an attested message out. Open to anyone. */
+  /** The call that mints the money of an attested message. Any account may call it. */
   encodeMint(destination: Chain, attested: { message: string; attestation: string }): Call
   isMinted(client: ChainClient, nonce: string): Promise<boolean>
-  /** The logs of mints on a chain; with a nonce, that of its own alone. The first topic tells what a log is. */
+  /** A filter for mints on a chain, or for the mint of one nonce. The first topic identifies the event. */
   mintLogs(destination: Chain, nonce?: string): LogFilter
-  /** The nonce that a log says was minted, undefined for a log that only looks like one of a mint. */
-  readMint(destination: Chain, log: Log): string | undefined
-  /** Base units that a mint brought to a wallet. */
+  /** The minted nonce of a log; undefined for other logs. */
+  readMint(destination: Chain, log: EventLog): string | undefined
+  /** Base units that a mint paid to a wallet. */
   mintedUnits(destination: Chain, wallet: string, mint: MintReceipt): bigint
 }
 
-/** All logs of a transaction that mints, maybe for several messages, and that of the mint in question. */
-export type MintReceipt = { logs: Log[]; minted: Log }
+/** All logs of a minting transaction, which may mint several messages, and the log of one mint. */
+export type MintReceipt = { logs: EventLog[]; minted: EventLog }
 
-/** A message as the attestation service knows it. Without `attestation` it is not attested yet. */
+/** A message in the attestation service. Without `attestation` it is not attested yet. */
 export type AttestedMessage = {
   eventNonce: string
   message: string | undefined
   attestation: string | undefined
-  /** Why it takes longer than asked for, in the service's own words. */
+  /** Why the attestation is slower than requested, in the service's own words. */
   delayReason: string | undefined
 }
 
-/** What the ways from one chain to another cost, in millionths of the amount; a way that is not offered is absent. */
+/** Fees from one chain to another by speed, in millionths of the amount. A speed that is not offered is absent. */
 export type BridgeFees = Partial<Record<BridgeSpeed, bigint>>
 
 /**
- * The service of a bridge, which bounds how often it is asked: what is asked too early waits. All of it throws
- * NETWORK_ERROR when the service does not answer, or answers what nobody can read; with `retryAfter`, seconds,
- * when it wants to be left alone. It is not asked then.
+ * The attestation service of a bridge. Requests are rate-limited: early ones wait. Each method throws NETWORK_ERROR
+ * when the service does not answer or answers garbage. After a 429 the error has `retryAfter`, seconds, and no request
+ * is sent until then.
  */
 export type Attestations = {
   bridge: Bridge
-  /** Until a question would go out at once, ms. */
+  /** Milliseconds until a request would be sent at once. */
   restMs(): number
-  /** What the ways from one chain to another cost now; none where the service knows of none. */
+  /** Current fees from one chain to another; empty when the service has none. */
   readFees(from: Chain, to: Chain): Promise<BridgeFees>
-  /** The messages of a burn transaction; none until the service has seen it. */
+  /** The messages of a burn transaction; empty until the service has seen it. */
   readMessages(sourceDomain: number, txHash: string): Promise<AttestedMessage[]>
-  /** Asks for a new attestation of a message that has expired; false when the service refuses to make one. */
+  /** Requests a new attestation of an expired message; false when the service rejects the request. */
   reattest(nonce: string): Promise<boolean>
 }

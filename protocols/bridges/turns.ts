@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How often a host may be asked: so many times a second on average, and so many at once after a rest. */
-export type Pace = { perSecond: number; burst: number }
+/** Rate limit of a host: requests per second on average, and the burst after a rest. */
+export type RequestRate = { perSecond: number; burst: number }
 
 export type Turns = ReturnType<typeof createTurns>
 
-/** Gives turns to ask a host that counts what it is asked, whatever that is. */
-export function createTurns({ perSecond, burst }: Pace) {
-  /** Below zero: as many have been taken that are still to come. */
+/** Rate limiter for the requests to one host: a token bucket that can be closed for a time. */
+export function createTurns({ perSecond, burst }: RequestRate) {
+  /** Negative: that many callers are waiting. */
   let left = burst
   let countedAt = performance.now()
   let closedUntil = 0
@@ -21,13 +21,13 @@ export function createTurns({ perSecond, burst }: Pace) {
   const closedMs = () => Math.max(closedUntil - performance.now(), 0)
 
   return {
-    /** Until a turn that is taken then comes at once, ms. */
+    /** Milliseconds until a request would be sent at once. */
     restMs(): number {
       count()
       return Math.max(closedMs(), ((1 - left) / perSecond) * 1_000, 0)
     },
 
-    /** Takes a turn, at once, and waits until it comes. False when the host is not to be asked then. */
+    /** Waits until a request may be sent. False when the limiter is closed by then. */
     async take(): Promise<boolean> {
       if (closedMs() > 0) return false
       count()
@@ -36,7 +36,7 @@ export function createTurns({ perSecond, burst }: Pace) {
       return closedMs() === 0
     },
 
-    /** The host is not asked for so long. */
+    /** Blocks requests for a time. */
     close(ms: number): void {
       closedUntil = Math.max(closedUntil, performance.now() + ms)
     },

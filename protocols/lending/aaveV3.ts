@@ -38,16 +38,16 @@ const pool = new Interface([
 
 const token = new Interface(['function totalSupply() view returns (uint256)'])
 
-type Reserve = {
+type ReserveData = {
   configuration: bigint
   liquidityIndex: bigint
   currentLiquidityRate: bigint
   accruedToTreasury: bigint
 }
 
-const isActive = ({ configuration }: Reserve) =>
+const isActive = ({ configuration }: ReserveData) =>
   (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
-const isFrozen = ({ configuration }: Reserve) => (configuration & FROZEN) !== 0n
+const isFrozen = ({ configuration }: ReserveData) => (configuration & FROZEN) !== 0n
 
 export const aaveV3: LendingProtocol = {
   async readApy(client, { address, underlying }, block) {
@@ -56,24 +56,24 @@ export const aaveV3: LendingProtocol = {
   },
 
   readRoom(client, market, block) {
-    return readSupplyRoom(client, placeOf(market), block)
+    return readSupplyRoom(client, poolAssetOf(market), block)
   },
 
   readCash(client, market, block) {
-    return readPoolCash(client, placeOf(market), block)
+    return readPoolCash(client, poolAssetOf(market), block)
   },
 
   isClosed(client, market, at) {
-    return isReserveClosed(client, placeOf(market), at)
+    return isReserveClosed(client, poolAssetOf(market), at)
   },
 
-  // An aToken is worth one unit of its underlying; its balance grows by the interest.
+  // An aToken is worth one unit of its underlying. Interest increases its balance.
   readPosition(client, { receiptToken }, { wallet, block }) {
     return readBalance(client, { token: receiptToken, owner: wallet, block })
   },
 
   readLiquidity(client, market, { block }) {
-    return readPoolCash(client, placeOf(market), block)
+    return readPoolCash(client, poolAssetOf(market), block)
   },
 
   encodeDeposit(market, wallet, units) {
@@ -100,10 +100,10 @@ export const aaveV3: LendingProtocol = {
 }
 
 /** An asset in a pool. */
-type Place = { pool: string; asset: string }
-type PlaceWithToken = Place & { aToken: string }
+type PoolAsset = { pool: string; asset: string }
+type PoolAssetWithToken = PoolAsset & { aToken: string }
 
-const placeOf = ({ address, underlying, receiptToken }: Market): PlaceWithToken => ({
+const poolAssetOf = ({ address, underlying, receiptToken }: Market): PoolAssetWithToken => ({
   pool: address,
   asset: underlying,
   aToken: receiptToken,
@@ -111,21 +111,21 @@ const placeOf = ({ address, underlying, receiptToken }: Market): PlaceWithToken 
 
 async function readReserve(
   client: ChainClient,
-  { pool: to, asset }: Place,
+  { pool: to, asset }: PoolAsset,
   block: BlockRef = 'latest',
-): Promise<Reserve> {
+): Promise<ReserveData> {
   const call = { to, abi: pool, name: 'getReserveData', args: [asset], block }
   const [reserve] = await readContract(client, call)
-  return reserve as Reserve
+  return reserve as ReserveData
 }
 
 /**
- * What a pool itself counts that it holds of an asset. From 3.1 on it pays out no more, whatever its aToken
- * holds; undefined before.
+ * The pool's internal balance of an asset. From Aave 3.1 on it is the upper bound of payouts, independent of the
+ * aToken's balance. Undefined before 3.1.
  */
 async function readVirtualBalance(
   client: ChainClient,
-  { pool: to, asset }: Place,
+  { pool: to, asset }: PoolAsset,
   block: BlockRef,
 ): Promise<bigint | undefined> {
   const call = { to, abi: pool, name: 'getVirtualUnderlyingBalance', args: [asset], block }
@@ -137,20 +137,20 @@ async function readVirtualBalance(
   }
 }
 
-/** What a pool pays on an asset per second, as a fraction. */
+/** Supply rate of an asset per second, as a fraction. */
 export async function readSupplyRate(
   client: ChainClient,
-  place: Place,
+  place: PoolAsset,
   block?: BlockRef,
 ): Promise<number> {
   const { currentLiquidityRate } = await readReserve(client, place, block)
   return Number(currentLiquidityRate) / Number(RAY) / SECONDS_PER_YEAR
 }
 
-/** Base units of an asset that a pool can pay out at a block, to all its lenders together. */
+/** Base units of an asset that a pool can pay out at a block, to all lenders together. */
 export async function readPoolCash(
   client: ChainClient,
-  { aToken, ...place }: PlaceWithToken,
+  { aToken, ...place }: PoolAssetWithToken,
   block: BlockRef,
 ): Promise<bigint> {
   const [reserve, held, counted = held] = await Promise.all([
@@ -162,20 +162,20 @@ export async function readPoolCash(
   return counted < held ? counted : held
 }
 
-/** True when a reserve is paused, or frozen where something is to be paid in. */
+/** True when a reserve is paused; for deposits also when it is frozen. */
 export async function isReserveClosed(
   client: ChainClient,
-  place: Place,
+  place: PoolAsset,
   { direction, block }: { direction: Direction; block: BlockRef },
 ): Promise<boolean> {
   const reserve = await readReserve(client, place, block)
   return !isActive(reserve) || (direction === 'deposit' && isFrozen(reserve))
 }
 
-/** Base units of an asset that a pool takes in. Its cap counts what it owes to its treasury. */
+/** Base units of an asset that a pool accepts. The cap includes the pool's debt to its treasury. */
 export async function readSupplyRoom(
   client: ChainClient,
-  { aToken, ...place }: PlaceWithToken,
+  { aToken, ...place }: PoolAssetWithToken,
   block: BlockRef = 'latest',
 ): Promise<bigint> {
   const [reserve, [supplied]] = await Promise.all([
@@ -186,7 +186,7 @@ export async function readSupplyRoom(
   if (!isActive(reserve) || isFrozen(reserve)) return 0n
   const cap = bits(configuration, SUPPLY_CAP_AT, 36)
   if (cap === 0n) return MaxUint256
-  // Rounding may take one unit more.
+  // Rounding may add one unit.
   const owed = (accruedToTreasury * liquidityIndex) / RAY + 1n
   const room = cap * 10n ** bits(configuration, DECIMALS_AT, 8) - (supplied as bigint) - owed
   return room > 0n ? room : 0n

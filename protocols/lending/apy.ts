@@ -3,18 +3,15 @@ import type { ChainClient } from '../../chains/connect.js'
 
 export const SECONDS_PER_YEAR = 31_536_000
 
-/** Far above any market; a node that tells more tells nonsense. */
+/** Far above any market. A higher rate is an error of the node. */
 const MAX_APY_PERCENT = 10_000
 
-/** A rate per second, compounded each second for a year, in percent. */
+/** APY in percent of a rate per second, compounded each second. */
 export function apyPercent(perSecond: number): number {
   return Math.expm1(Math.log1p(perSecond) * SECONDS_PER_YEAR) * 100
 }
 
-/**
- * The APY in percent of the rate per second that a chain has told; RPC_ERROR when no market can pay
- * it.
- */
+/** APY in percent of a rate per second that a chain returned; RPC_ERROR above a plausible maximum. */
 export function checkedApy({ chain }: ChainClient, perSecond: number): number {
   const apy = apyPercent(perSecond)
   if (apy <= MAX_APY_PERCENT) return apy

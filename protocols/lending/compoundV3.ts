@@ -9,7 +9,7 @@ import type { BlockRef } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
 import type { Direction, LendingProtocol } from './lending.js'
 
-/** Of rates per second, and of utilization. */
+/** Scale of rates per second and of utilization. */
 const FACTOR_SCALE = 10n ** 18n
 
 /** @see https://docs.compound.finance/interest-rates/ */
@@ -27,7 +27,7 @@ const comet = new Interface([
   'event Withdraw(address indexed src, address indexed to, uint256 amount)',
 ])
 
-/** Lending of the base token of a Comet. */
+/** Lending of a Comet's base token. */
 export const compoundV3: LendingProtocol = {
   async readApy(client, market, block = 'latest') {
     return checkedApy(
@@ -46,7 +46,7 @@ export const compoundV3: LendingProtocol = {
     return isPaused(client, to, at)
   },
 
-  // A Comet is its own receipt token: the balance is the base units lent, interest included.
+  // A Comet is its own receipt token: its balance is the lent base units with interest.
   readPosition(client, { address: token }, { wallet, block }) {
     return readBalance(client, { token, owner: wallet, block })
   },
@@ -62,7 +62,7 @@ export const compoundV3: LendingProtocol = {
     ]
   },
 
-  // More units than the position would be a loan, and all is exactly the position only by this word.
+  // More units than the position would be a loan. Only MaxUint256 means exactly the position.
   encodeWithdraw({ address, underlying }, _wallet, withdrawal) {
     const units = 'units' in withdrawal ? withdrawal.units : MaxUint256
     return [{ to: address, data: comet.encodeFunctionData('withdraw', [underlying, units]) }]
@@ -80,8 +80,8 @@ export const compoundV3: LendingProtocol = {
 }
 
 /**
- * What a Comet pays per second, of `FACTOR_SCALE`: what its `getSupplyRate` tells of its utilization, which could only be
- * asked after that.
+ * Supply rate per second, scaled by `FACTOR_SCALE`. Equal to `getSupplyRate(getUtilization())`, computed here to avoid
+ * a second round trip.
  *
  * @see https://github.com/compound-finance/comet/blob/main/contracts/Comet.sol
  */

@@ -24,14 +24,14 @@ const vault = new Interface([
     uint256 assets, uint256 shares)`,
 ])
 
-/** Deposits that are tried, base units of USDC: from ten million down to one. */
+/** Simulated deposits, base units of USDC: from ten million USDC down to one. */
 const TRIED_DEPOSITS = [7, 6, 5, 4, 3, 2, 1, 0].map((zeros) => 10n ** BigInt(6 + zeros))
-/** Withdrawals that are tried: the position, half of it and so on, down to a thousandth. */
+/** Simulated withdrawals as halvings: the position, half of it and so on, down to a thousandth. */
 const TRIED_HALVES = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n]
 
 /**
- * Some vaults answer zero to every question for what they take and pay, closed or not. So a zero is not believed:
- * what somebody with USDC could deposit is tried. Where the node cannot simulate that, the zero stands.
+ * Some vaults return zero from `maxDeposit` and `maxWithdraw` even when they are open. A zero is therefore checked by
+ * simulating deposits of an account with USDC. On a node that cannot simulate it, the zero stands.
  *
  * @see https://github.com/morpho-org/vault-v2 VaultV2.sol, the functions called max
  */
@@ -46,7 +46,7 @@ function simulateDeposits(
   })
 }
 
-/** The same for what the wallet could take out, which needs nobody's money: it has its shares. */
+/** The same for withdrawals, from the wallet itself, because it has shares. */
 async function simulateWithdrawals(
   client: ChainClient,
   market: Market,
@@ -60,15 +60,14 @@ async function simulateWithdrawals(
   })
 }
 
-/** Vaults that lend what they hold in one market of Aave. */
+/** Vaults that lend their assets in one Aave market. */
 export const erc4626: LendingProtocol = {
   /**
-   * A vault tells no rate. How its share price grew would be one, but it takes minutes to measure
-   * and says what was; this is what the vault earns now: Aave's rate on the part of it that is
-   * lent.
+   * A vault reports no rate, and the growth of its share price takes minutes to measure and shows the past. The current
+   * rate is Aave's rate on the lent part of the assets.
    */
   async readApy(client, { address, underlying, lendsTo }, block = 'latest') {
-    if (!lendsTo) throw new Error(`Where the vault ${address} lends is not known.`)
+    if (!lendsTo) throw new Error(`The Aave market of vault ${address} is not listed.`)
     const [rate, lent, [total]] = await Promise.all([
       readSupplyRate(client, { pool: lendsTo.pool, asset: underlying }, block),
       readBalance(client, { token: lendsTo.aToken, owner: address, block }),
@@ -79,18 +78,18 @@ export const erc4626: LendingProtocol = {
     return checkedApy(client, rate * lentPart)
   },
 
-  // Vaults bound what they take in as a whole: the receiver makes no difference to those that are listed.
+  // The listed vaults have one limit for all receivers.
   async readRoom(client, market, block = 'latest') {
     const { address: to, underlying, lendsTo } = market
-    const [[told], below] = await Promise.all([
+    const [[reported], below] = await Promise.all([
       readContract(client, { to, abi: vault, name: 'maxDeposit', args: [to], block }),
       lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }, block) : MaxUint256,
     ])
-    const units = (told as bigint) || (await simulateDeposits(client, market, block))
+    const units = (reported as bigint) || (await simulateDeposits(client, market, block))
     return below < units ? below : units
   },
 
-  // The standard asks what one lender may take out, and nothing of all of them.
+  // ERC-4626 has no function for the cash of all lenders together.
   async readCash(client, { address, underlying, lendsTo }, block) {
     if (!lendsTo) return undefined
     const [idle, below] = await Promise.all([
@@ -116,12 +115,12 @@ export const erc4626: LendingProtocol = {
 
   async readLiquidity(client, market, { wallet, block }) {
     const { address: to, receiptToken: token } = market
-    const [[told], shares] = await Promise.all([
+    const [[reported], shares] = await Promise.all([
       readContract(client, { to, abi: vault, name: 'maxWithdraw', args: [wallet], block }),
       readBalance(client, { token, owner: wallet, block }),
     ])
-    const isTold = (told as bigint) > 0n || shares === 0n
-    return isTold ? (told as bigint) : simulateWithdrawals(client, market, { wallet, block })
+    const isTrusted = (reported as bigint) > 0n || shares === 0n
+    return isTrusted ? (reported as bigint) : simulateWithdrawals(client, market, { wallet, block })
   },
 
   encodeDeposit({ address, underlying }, wallet, units) {

@@ -1,43 +1,43 @@
 import type { ChainClient } from '../../chains/connect.js'
-import type { BlockRef, Log } from '../../chains/read.js'
+import type { BlockRef, EventLog } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
 import type { Call } from '../../domain/operation.js'
 
 /**
- * How much to take out: base units of the underlying, or everything. Everything is told by the
- * wallet's whole balance of the receipt token, for a vault knows no other word for it: base units
- * grow while a transaction is under way.
+ * Amount of a withdrawal: base units of the underlying, or the whole balance of the receipt token for a full
+ * withdrawal. Base units would be outdated by interest when the transaction is included, and a vault has no other way
+ * to express a full withdrawal.
  */
 export type Withdrawal = { units: bigint } | { receiptUnits: bigint }
 
 export type Direction = 'deposit' | 'withdraw'
 
-/** What the service needs of a lending protocol. Nothing here signs or sends. */
+/** The interface of a lending protocol. Nothing here signs or sends. */
 export type LendingProtocol = {
-  /** Supply APY in percent at a block, the latest one unless told. */
+  /** Supply APY in percent at a block; the latest by default. */
   readApy(client: ChainClient, market: Market, block?: BlockRef): Promise<number>
-  /** Base units of the underlying that the market takes in at a block, the latest one unless told; 0 while it is closed. */
+  /** Base units of the underlying that the market accepts at a block, the latest by default; 0 while it is closed. */
   readRoom(client: ChainClient, market: Market, block?: BlockRef): Promise<bigint>
   /**
-   * Base units of the underlying that the market can pay out at a block to all its lenders together, 0 while it is
-   * closed; undefined where it tells only what each of them could take out.
+   * Base units of the underlying that the market can pay out at a block to all lenders together, 0 while it is closed;
+   * undefined when it reports this per lender only.
    */
   readCash(client: ChainClient, market: Market, block: BlockRef): Promise<bigint | undefined>
-  /** True when the market takes nothing in, or pays nothing out, because somebody has closed it: not because it is full or empty. */
+  /** True when deposits or withdrawals are closed by the market's operators; not when it is full or empty. */
   isClosed(
     client: ChainClient,
     market: Market,
     at: { direction: Direction; block: BlockRef },
   ): Promise<boolean>
-  /** Base units of the underlying that belong to the wallet at a block, interest included. */
+  /** The wallet's position in base units of the underlying at a block, interest included. */
   readPosition(
     client: ChainClient,
     market: Market,
     at: { wallet: string; block: BlockRef },
   ): Promise<bigint>
   /**
-   * Base units of the underlying that the market can pay out to the wallet at a block. Below its
-   * position when most is borrowed, zero when the market is paused; it may be above it.
+   * Base units of the underlying that the market can pay out to the wallet at a block. Lower than its position when most
+   * is borrowed, 0 when the market is paused. It may exceed the position.
    */
   readLiquidity(
     client: ChainClient,
@@ -48,8 +48,8 @@ export type LendingProtocol = {
   encodeDeposit(market: Market, wallet: string, units: bigint): Call[]
   /** The calls that move the underlying from the market back into the wallet. */
   encodeWithdraw(market: Market, wallet: string, withdrawal: Withdrawal): Call[]
-  /** Base units that the logs of one operation show as deposited by the wallet for itself. */
-  depositedUnits(market: Market, wallet: string, logs: Log[]): bigint
-  /** Base units that the logs of one operation show as withdrawn by the wallet for itself. */
-  withdrawnUnits(market: Market, wallet: string, logs: Log[]): bigint
+  /** Base units that the wallet deposited for itself, in the logs of one operation. */
+  depositedUnits(market: Market, wallet: string, logs: EventLog[]): bigint
+  /** Base units that the wallet withdrew for itself, in the logs of one operation. */
+  withdrawnUnits(market: Market, wallet: string, logs: EventLog[]): bigint
 }

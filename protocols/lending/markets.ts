@@ -18,15 +18,15 @@ const protocols: Record<Market['protocol'], LendingProtocol> = {
 
 export const lendingProtocol = (market: Market): LendingProtocol => protocols[market.protocol]
 
-/** Finer than any market's own movement within a minute. */
+/** Precision of APY in decimals; no market's rate changes less within a minute. */
 const APY_DECIMALS = 4
 
-/** What needs no bound: more than there is of any token. */
+/** Amounts from here on count as unlimited: more than the supply of any token. */
 export const BOUNDLESS = 2n ** 128n
 
 /**
- * Why nothing may be lent to a market, whatever it says of itself: a clause. Undefined when it may. A market that is
- * only a candidate has to be found first.
+ * Why deposits to a market are disabled, as a clause; undefined when they are enabled. A candidate market is disabled
+ * until the probe has found it.
  */
 export function disabledMarket(client: ChainClient, market: Market): string | undefined {
   const lending = `lending:${market.address}` as const
@@ -36,25 +36,25 @@ export function disabledMarket(client: ChainClient, market: Market): string | un
   return isFound ? undefined : 'it was not found there'
 }
 
-/** False for a market of which there is nothing to read. */
+/** False for a market that cannot be read. */
 export const isThere = (client: ChainClient, { address }: Market): boolean =>
   disabledBecause(client, `market:${address}`) === undefined
 
 /**
- * The rates of all markets of a chain that are not disabled, closed ones too, their APY in percent rounded to four
- * decimals. `asset` is what the market takes, which may be another token than USDC.
+ * The rates of all enabled markets of a chain, including closed ones. The APY in percent has four decimals. `asset`: the
+ * token that the market accepts, which may not be USDC.
  *
- * @param block - The latest one unless told.
+ * @param block - The latest by default.
  */
 export async function readRates(client: ChainClient, block: BlockRef = 'latest'): Promise<Rate[]> {
   const offered = client.chain.markets.filter((market) => !disabledMarket(client, market))
   return Promise.all(offered.map((market) => readRate(client, { market, block })))
 }
 
-/** Rates move with each deposit of anybody, but by little. */
+/** Each deposit changes the rates, but only slightly. */
 const RATES_TTL_MS = 5_000
 
-/** The rates of a chain, at most five seconds old. However many ask, the chain is asked once. */
+/** The rates of a chain, at most five seconds old. Concurrent callers share one read. */
 export const readSharedRates = createCache((client: ChainClient) => readRates(client), {
   ttlMs: RATES_TTL_MS,
 })
@@ -79,7 +79,7 @@ const readRate = shareAtBlock(
   ({ market }) => market.address,
 )
 
-/** Symbol of the token that a market takes. */
+/** Symbol of the token that a market accepts. */
 export function assetOf(chain: Chain, { underlying, address }: Market): string {
   const token = tokensOf(chain).find((candidate) => candidate.address === underlying)
   if (!token) throw new Error(`The token of the market ${address} is not listed.`)
@@ -88,15 +88,15 @@ export function assetOf(chain: Chain, { underlying, address }: Market): string {
 
 const roundApy = (percent: number) => Number(percent.toFixed(APY_DECIMALS))
 
-/** Where the money of a market lies in the end. A vault shares the room and the cash of what it lends to. */
+/** The pool that finally holds a market's money. A vault shares capacity and cash with the market it lends to. */
 export const poolOf = ({ address, underlying, lendsTo }: Market): string =>
   `${lendsTo?.pool ?? address}/${underlying}`.toLowerCase()
 
-/** The market and the others of its chain that share its room and its cash. */
+/** The market, and the other markets of its chain that share its capacity and cash. */
 export const marketsSharing = ({ markets }: Chain, market: Market): Market[] =>
   markets.filter((other) => poolOf(other) === poolOf(market))
 
-/** The market of a plan's step. Throws when the deployment does not list it: it is not called then. */
+/** The market of a plan's step. Throws when the deployment does not list it, so that it is never called. */
 export function getMarket(chain: Chain, address: string): Market {
   const market = chain.markets.find((candidate) => candidate.address === address)
   if (!market) throw new Error(`No market ${address} on ${chain.name} in this deployment.`)

@@ -3,12 +3,12 @@ import { didAnswer, type ChainClient } from '../../chains/connect.js'
 import { blockParameter, type BlockRef } from '../../chains/read.js'
 import type { Call } from '../../domain/operation.js'
 
-/** A call as somebody would make it, on a chain in which some accounts are changed. */
+/** A call to simulate. `overrides`: changed state of accounts. */
 type Simulation = { from: string; call: Call; block: BlockRef; overrides?: object }
 
 /**
- * The first of some amounts whose call would succeed at a block, zero when none would. What a node
- * refuses to simulate has not succeeded.
+ * The first amount whose call would succeed at a block; zero when none would. A simulation that the node rejects counts
+ * as failed.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer.
  */
@@ -35,11 +35,11 @@ async function succeeds(
   }
 }
 
-/** An account that nobody has the key of, and that has nothing. */
+/** An empty account without a known key. */
 export const NOBODY = getAddress(dataSlice(id('steward: who simulates'), 12))
 
 /**
- * Where Circle's USDC keeps balances and allowances.
+ * Storage slots of balances and allowances in Circle's USDC.
  * @see https://github.com/circlefin/stablecoin-evm FiatTokenV1.sol, the variables of its parents first
  */
 const BALANCES_SLOT = 9
@@ -48,7 +48,7 @@ const ALLOWANCES_SLOT = 10
 const slotOf = (account: string, slot: string) =>
   keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'bytes32'], [account, slot]))
 
-/** A chain on which `NOBODY` has money in USDC, base units, that a spender may take. */
+/** State overrides that give the simulated account USDC, base units, with an allowance for a spender. */
 export function withUsdc(usdc: string, spender: string, units: bigint): object {
   const balance = slotOf(NOBODY, toBeHex(BALANCES_SLOT, 32))
   const allowance = slotOf(spender, slotOf(NOBODY, toBeHex(ALLOWANCES_SLOT, 32)))

@@ -1,6 +1,6 @@
 import { AbiCoder, Interface, getCreate2Address, keccak256 } from 'ethers'
 import { disabledBecause, isRevert, type ChainClient } from '../../chains/connect.js'
-import { readContract, type BlockRef, type Log } from '../../chains/read.js'
+import { readContract, type BlockRef, type EventLog } from '../../chains/read.js'
 import { findPool, tokensOf, type Chain, type Token } from '../../chains/registry.js'
 import { shareAtBlock } from '../../chains/shareAtBlock.js'
 import { encodeApprove } from '../approve.js'
@@ -8,7 +8,7 @@ import type { Call } from '../../domain/operation.js'
 
 export const SWAP_PROTOCOL = 'uniswap-v3'
 
-/** Over so many seconds a pool's average price is taken: longer than anybody can afford to hold it elsewhere. */
+/** Window of a pool's average price. Holding a manipulated price that long is unaffordable. */
 const AVERAGE_SECONDS = 600
 
 /** @see https://github.com/Uniswap/v3-periphery/blob/main/contracts/libraries/PoolAddress.sol */
@@ -25,7 +25,7 @@ const oracle = new Interface([
   `function observe(uint32[] secondsAgos) view returns (int56[] tickCumulatives,
     uint160[] secondsPerLiquidityCumulativeX128s)`,
 ])
-/** SwapRouter02: no deadline in its parameters. */
+/** SwapRouter02 has no deadline parameter. */
 const router = new Interface([
   `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
     uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)
@@ -35,22 +35,21 @@ const erc20 = new Interface([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ])
 
-/** What is swapped for what, in base units. */
-export type Swap = { from: Token; to: Token; unitsIn: bigint }
+/** A swap of `unitsIn` base units of `from` into `to`. */
+export type SwapOrder = { from: Token; to: Token; unitsIn: bigint }
 /**
- * What the pair's pool would give, and its tier in millionths. `averageUnitsOut`: at its average price of the last
- * ten minutes and without its fee; absent where the pool cannot tell, because it is new, or keeps too few
- * observations and was traded in since.
+ * The output of the pair's pool, and its tier in millionths. `averageUnitsOut`: at the average price of the last ten
+ * minutes, without the fee. It is absent for a pool that is new, or keeps too few observations.
  */
 export type Quote = { unitsOut: bigint; fee: number; averageUnitsOut?: bigint }
 
 /**
- * The quote of a swap at a block, from the one pool that the registry lists for the pair; undefined when that
- * cannot give one, or swaps are disabled.
+ * The quote of a swap at a block, from the pool that the registry lists for the pair; undefined when the pool has no
+ * quote, or swaps are disabled.
  */
 export async function readQuote(
   client: ChainClient,
-  swap: Swap,
+  swap: SwapOrder,
   block: BlockRef = 'latest',
 ): Promise<Quote | undefined> {
   const { uniswap } = client.chain
@@ -59,7 +58,7 @@ export async function readQuote(
   const { factory, quoter: to } = uniswap
   const address = poolAddress(factory, [swap.from.address, swap.to.address], pool.fee)
   const average = readAverage(client, swap, { address, block })
-  // Where there is no pool there is nobody to ask either.
+  // Without a pool this read fails too; its error is unused.
   average.catch(() => undefined)
   const unitsOut = await readPoolQuote(client, { ...swap, quoter: to, fee: pool.fee, block })
   if (unitsOut === 0n) return undefined
@@ -68,10 +67,10 @@ export async function readQuote(
   return { unitsOut, fee: pool.fee, ...known }
 }
 
-/** What was worked out once: there are as many as the registry lists pairs. */
+/** Derived addresses, one per pair of the registry. */
 const poolAddresses = new Map<string, string>()
 
-/** Where a factory puts the pool of two tokens. */
+/** The CREATE2 address of a pool. */
 export function poolAddress(factory: string, tokens: [string, string], fee: number): string {
   const name = [factory, ...tokens, fee].join('/')
   const known = poolAddresses.get(name) ?? derivePoolAddress(factory, tokens, fee)
@@ -85,11 +84,14 @@ function derivePoolAddress(factory: string, tokens: [string, string], fee: numbe
   return getCreate2Address(factory, keccak256(key), POOL_CODE_HASH)
 }
 
-type Tier = { quoter: string; fee: number; block: BlockRef }
+type PoolTier = { quoter: string; fee: number; block: BlockRef }
 
-/** Base units that the pool of a tier gives; none when it does not exist, or cannot give as much. */
+/** Base units that a pool pays; zero when it does not exist or cannot pay that much. */
 const readPoolQuote = shareAtBlock(
-  async (client, { from, to, unitsIn, fee, block, ...at }: Swap & Tier): Promise<bigint> => {
+  async (
+    client,
+    { from, to, unitsIn, fee, block, ...at }: SwapOrder & PoolTier,
+  ): Promise<bigint> => {
     const args = [[from.address, to.address, unitsIn, fee, 0]]
     const call = { to: at.quoter, abi: quoter, name: 'quoteExactInputSingle', args, block }
     try {
@@ -103,10 +105,10 @@ const readPoolQuote = shareAtBlock(
   ({ from, to, unitsIn, fee }) => `${from.address}/${to.address}/${fee}/${unitsIn}`,
 )
 
-/** What the swap would bring at the pool's average price. */
+/** Output of the swap at the pool's average price. */
 async function readAverage(
   client: ChainClient,
-  { from, to, unitsIn }: Swap,
+  { from, to, unitsIn }: SwapOrder,
   pool: { address: string; block: BlockRef },
 ): Promise<bigint | undefined> {
   const tick = await readAverageTick(client, pool)
@@ -114,7 +116,7 @@ async function readAverage(
   return boughtAt(BigInt(from.address) < BigInt(to.address) ? tick : -tick, unitsIn)
 }
 
-/** The logarithm of a pool's average price. One that remembers too little reverts. */
+/** The average tick of a pool; undefined for a pool with too few observations, which reverts. */
 const readAverageTick = shareAtBlock(
   async (client, { address: to, block }: { address: string; block: BlockRef }) => {
     const call = { to, abi: oracle, name: 'observe', args: [[AVERAGE_SECONDS, 0]], block }
@@ -129,19 +131,19 @@ const readAverageTick = shareAtBlock(
   ({ address }) => address,
 )
 
-/** A price is a power of this: a tick is a ten-thousandth. */
+/** Price factor of one tick. */
 const TICK_BASE = 1.0001
-/** Decimal places of a price: far finer than a tick. */
+/** Scale of a price, far finer than a tick. */
 const PRICE_SCALE = 1e15
 
-/** Base units of the one token that so many of the other buy at a tick. */
+/** Base units of one token that `units` of the other one buy at a tick. */
 const boughtAt = (tick: number, units: bigint): bigint =>
   (units * BigInt(Math.round(TICK_BASE ** tick * PRICE_SCALE))) / BigInt(PRICE_SCALE)
 
-/** The calls that swap the wallet's tokens in the pool of a tier for no less than `minimumUnits`. */
+/** The calls that swap the wallet's tokens in the pool of a tier for at least `minimumUnits`. */
 export function encodeSwap(
   address: string,
-  { from, to, unitsIn }: Swap,
+  { from, to, unitsIn }: SwapOrder,
   { wallet, fee, minimumUnits }: { wallet: string; fee: number; minimumUnits: bigint },
 ): Call[] {
   const order = [from.address, to.address, fee, wallet, unitsIn, minimumUnits, 0]
@@ -151,8 +153,8 @@ export function encodeSwap(
   ]
 }
 
-/** Base units of any listed token that the logs of one swap show as received by the wallet. */
-export function swappedUnits(chain: Chain, wallet: string, logs: Log[]): bigint {
+/** Base units of listed tokens that the wallet received in the logs of one swap. */
+export function swappedUnits(chain: Chain, wallet: string, logs: EventLog[]): bigint {
   const listed = tokensOf(chain).map(({ address }) => address.toLowerCase())
   return logs
     .filter((log) => listed.includes(log.address.toLowerCase()))

@@ -12,7 +12,7 @@ import {
   setBridgeFee,
   store,
   submitBurn,
-  type Attested,
+  type AttestedBurn,
   type Crossing,
 } from '../lanes/bridge/crossing.js'
 
@@ -68,7 +68,7 @@ async function awaitAttestation({ intentId, wallet, step }: CrossingBurn, forMs 
   }
 }
 
-const messageOf = ({ wallet, units }: CrossingBurn): Attested =>
+const messageOf = ({ wallet, units }: CrossingBurn): AttestedBurn =>
   attest(world, { recipient: wallet.address, units })
 
 describe('awaitAttestation', () => {

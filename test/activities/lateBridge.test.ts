@@ -7,7 +7,7 @@ import {
   createBridgeWorld,
   dollar,
   type BridgeWorld,
-  type Planned,
+  type PlannedIntent,
 } from '../lanes/bridge/bridgeFixture.js'
 import {
   arrived,
@@ -22,13 +22,13 @@ import {
 import type { Wallet } from '../../db/tenants/wallets.js'
 import { isUnsettled } from '../../domain/hold.js'
 import type { BridgeStep } from '../../domain/intent.js'
-import type { Site } from '../lanes/world/site.js'
+import type { ChainSite } from '../lanes/world/site.js'
 
 const giveUpMs = 3_600_000
 
 let world: BridgeWorld
-let from: Site
-let to: Site
+let from: ChainSite
+let to: ChainSite
 let wallet: Wallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination], { bridgeGiveUpMs: giveUpMs })
@@ -43,10 +43,10 @@ afterEach(async () => {
 })
 afterAll(() => world?.stop())
 
-const inputOf = (intent: Planned) => world.stepInput<BridgeStep>(intent)
+const inputOf = (intent: PlannedIntent) => world.stepInput<BridgeStep>(intent)
 
 /** An intent with a burn, and another block on top, so that the burn can be attested. */
-async function burn(request = bridgeRequest): Promise<Planned> {
+async function burn(request = bridgeRequest): Promise<PlannedIntent> {
   const intent = await world.intend(wallet, request)
   await world.perform(intent, 1, 'bridge')
   await from.mine()
@@ -55,14 +55,14 @@ async function burn(request = bridgeRequest): Promise<Planned> {
 }
 
 /** Sets the age of the burn. */
-async function age(intent: Planned, ms: number): Promise<void> {
+async function age(intent: PlannedIntent, ms: number): Promise<void> {
   const burnedAt = new Date(Date.now() - ms)
   const id = world.idOf(intent, 1, 'bridge')
   await world.db('burn').where({ operation_id: id }).update({ burned_at: burnedAt })
 }
 
 /** One attempt to wait for the attestation. Its worker stops when the condition holds. */
-async function attemptUntil(intent: Planned, holds: () => Promise<boolean>, change = {}) {
+async function attemptUntil(intent: PlannedIntent, holds: () => Promise<boolean>, change = {}) {
   const stopping = new AbortController()
   const activities = createActivities({ ...world.tools, stopping: stopping.signal })
   const input = { ...inputOf(intent), ...change }
@@ -75,7 +75,7 @@ async function attemptUntil(intent: Planned, holds: () => Promise<boolean>, chan
 }
 
 /** Calls the activity until the message is stored, as the workflow does. */
-async function attested(intent: Planned, change = {}): Promise<{ nonce: string }> {
+async function attested(intent: PlannedIntent, change = {}): Promise<{ nonce: string }> {
   for (;;) {
     const input = { ...inputOf(intent), ...change }
     const result = await world.retry(world.activities.awaitAttestation, input)
@@ -99,7 +99,7 @@ const waiting = { type: 'WAITING', nonRetryable: false }
 const late = { settled: false, waitsFor: { code: 'ATTESTATION' } }
 
 /** Runs an activity while the chains mine blocks. */
-async function whileMining<T>(site: Site, running: Promise<T>): Promise<T> {
+async function whileMining<T>(site: ChainSite, running: Promise<T>): Promise<T> {
   const over = running.then(
     () => true,
     () => true,

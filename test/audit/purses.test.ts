@@ -32,7 +32,7 @@ async function refillLane({ world }: Settled): Promise<string> {
   await world.book()
   const own = { highestWei: refillUpTo, dailyWei: ETHER, reserveWei: 0n }
   const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
-  const tools = { ...world.signer, limits, told: new Set<string>() }
+  const tools = { ...world.signer, limits, reported: new Set<string>() }
   await refillOnce(tools, world.signer.chains.byId(chainId))
   await world.broadcast()
   await world.mine()

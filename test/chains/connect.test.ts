@@ -7,7 +7,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
 
 const chain = createRegistry('testnet').get('base-sepolia')
-/** Runtime code that reverts with Error("no"), and one that reverts with nothing. */
+/** Runtime code that reverts with Error("no"), and one that reverts without data. */
 const reason = new Interface(['function Error(string)']).encodeFunctionData('Error', ['no'])
 const words = [reason.slice(2, 10).padEnd(64, '0'), reason.slice(10)]
 const withReason = `0x6064600c60003960646000fd${words[0]?.slice(0, 8)}${words[1]}`
@@ -39,7 +39,7 @@ describe('send', () => {
     throw new Error('It did not fail.')
   }
 
-  test('one failing call does not spoil those that travel with it', async () => {
+  test('a failing call does not affect the others of its batch', async () => {
     const [number, error, chainId] = await Promise.all([
       client.send('eth_blockNumber', []),
       failure('no_such_method'),
@@ -51,17 +51,20 @@ describe('send', () => {
   })
 
   test.each(['eth_call', 'eth_estimateGas'])(
-    '%s: a revert is one, with its reason',
+    '%s: a revert is reported with its reason',
     async (method) => {
       const error = await failure(method, [{ to: at('reason') }])
       expect(error.details).toMatchObject({ reverted: true, answered: true, reason: 'no' })
     },
   )
 
-  test.each(['eth_call', 'eth_estimateGas'])('%s: a revert without data is one', async (method) => {
-    const error = await failure(method, [{ to: at('silent') }])
-    expect(error.details).toMatchObject({ reverted: true, answered: true })
-  })
+  test.each(['eth_call', 'eth_estimateGas'])(
+    '%s: a revert without data is reported',
+    async (method) => {
+      const error = await failure(method, [{ to: at('silent') }])
+      expect(error.details).toMatchObject({ reverted: true, answered: true })
+    },
+  )
 
   test.each<Fault>(['http500', 'http429', 'reset', 'lostReply'])(
     'error: RPC_ERROR without an answer (%s)',
@@ -84,7 +87,7 @@ describe('send', () => {
   })
 
   test.each(['eth_call', 'eth_blockNumber'])(
-    'error: what a node repeats of its address is taken out of its words (%s)',
+    "error: a URL in a node's message is removed (%s)",
     async (method) => {
       const { host } = new URL(proxy.url)
       const message = `execution reverted for key secret-key at ${host}, see https://node.example/docs?k=secret-key`

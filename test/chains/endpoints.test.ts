@@ -11,27 +11,27 @@ import {
   useEndpoints,
   shortWaits,
   waitUntil,
-  type Told,
+  type LoggedLine,
 } from './endpoints.js'
 import type { Fault, FaultProxy, RpcCall } from '../support/faultProxy.js'
 
 const account = `0x${'34'.repeat(20)}`
 const unknownHash = `0x${'ab'.repeat(32)}`
-const { told, startNode, startProxy, connect, connectTwo } = useEndpoints()
+const { lines, startNode, startProxy, connect, connectTwo } = useEndpoints()
 
-type BlockId = { number: string; hash: string }
+type ForkBlock = { number: string; hash: string }
 
-/** Answers of a node whose chain is another one, and longer, from a block on. */
+/** Answers of a node on another, longer chain from a block on. */
 const forkedFrom =
-  (shared: BlockId) =>
+  (shared: ForkBlock) =>
   ({ method, params: [number] }: RpcCall): Fault | undefined => {
     if (method !== 'eth_getBlockByNumber' || number === shared.number) return undefined
-    const told = number === 'latest' ? '0x20' : number
-    return { answer: { ...shared, number: told, hash: `0x${'f0'.repeat(32)}` } }
+    const height = number === 'latest' ? '0x20' : number
+    return { answer: { ...shared, number: height, hash: `0x${'f0'.repeat(32)}` } }
   }
 
 describe('two endpoints', () => {
-  test('the preferred one is asked as long as it is well', async () => {
+  test('the preferred one is used while it is healthy', async () => {
     const { a, b, client } = await connectTwo()
     for (let i = 0; i < 20; i++) await price(client)
     expect([asked(a), asked(b)]).toEqual([20, 0])
@@ -48,7 +48,7 @@ describe('two endpoints', () => {
     { error: { code: -32005, message: 'daily request count exceeded' } },
     { error: { code: -32603, message: 'Internal error' } },
     { error: { code: -32097, message: 'Too Many Requests' } },
-  ])('the next one answers where one fails (%j)', async (fault) => {
+  ])('the next one is used when one fails (%j)', async (fault) => {
     const { a, b, client } = await connectTwo()
     a.set(() => fault)
     const all = await Promise.all([price(client), client.send('eth_blockNumber', [])])
@@ -56,7 +56,7 @@ describe('two endpoints', () => {
     expect([asked(a), asked(b)]).toEqual([1, 1])
   })
 
-  test('a revert is an answer, of which no second one is asked', async () => {
+  test('a revert is an answer, and no second endpoint is asked', async () => {
     const { node, a, b, client } = await connectTwo()
     const to = `0x${'12'.repeat(20)}`
     await callRpc(node.url, 'anvil_setCode', [to, '0x60006000fd'])
@@ -65,7 +65,7 @@ describe('two endpoints', () => {
     expect([asked(a, 'eth_call'), asked(b, 'eth_call')]).toEqual([1, 0])
   })
 
-  test('error: RPC_ERROR without an answer when both fail, and no word of their URLs', async () => {
+  test('error: RPC_ERROR without an answer when both fail, without a part of their URLs', async () => {
     const { a, b, client } = await connectTwo()
     for (const proxy of [a, b]) proxy.set(() => 'http500')
     for (let i = 0; i < 4; i++) {
@@ -74,11 +74,11 @@ describe('two endpoints', () => {
       const text = [error.message, error.stack, JSON.stringify(error.details), error.cause]
       expect(text.join(' ')).not.toMatch(/secret-key|127\.0\.0\.1/)
     }
-    expect(told.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
+    expect(lines.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
   })
 
   test.each(['2', new Date(Date.now() + 3_600_000).toUTCString()])(
-    'who answers 429 is left alone for as long as it asks for (%s)',
+    'one that answers 429 gets no requests for the time that it states (%s)',
     async (retryAfter) => {
       const { a, b, client } = await connectTwo()
       a.set(() => ({ status: 429, retryAfter }))
@@ -90,22 +90,22 @@ describe('two endpoints', () => {
       if (retryAfter.length > 1) {
         expect((await failure(price(alone))).details).toMatchObject({ reason: 'too many requests' })
       } else {
-        // Worth the wait: it is asked when its pause is over.
+        // Short enough to wait for: it is asked when its pause ends.
         await price(alone)
       }
       expect(asked(a)).toBe(retryAfter.length > 1 ? 2 : 3)
     },
   )
 
-  test('one that hangs is asked no more but for single probes, and comes back', async () => {
+  test('one that hangs gets single probes only, and is used again when it answers', async () => {
     const { a, b, client } = await connectTwo({ waits: shortWaits })
     await price(client)
     a.set(() => 'silence')
-    // Until it is known to be away each request goes to the other one as soon as the first is late.
-    await waitUntil(async () => (await price(client)) !== '' && told.length > 0)
+    // Until it counts as unavailable, each late request goes to the other one too.
+    await waitUntil(async () => (await price(client)) !== '' && lines.length > 0)
     const before = { a: asked(a), b: asked(b), probes: asked(a, 'eth_chainId') }
     expect(before.a).toBeLessThanOrEqual(1 + 3)
-    // A first probe comes soon, the next one not before it is given up.
+    // A first probe comes soon, and the next one after it has failed.
     let turns = 0
     for (const until = Date.now() + shortWaits.timeoutMs / 2; Date.now() < until; turns++) {
       await Promise.all([price(client), price(client)])
@@ -113,18 +113,23 @@ describe('two endpoints', () => {
     }
     expect([asked(a), asked(b)]).toEqual([before.a, before.b + 2 * turns])
     expect(asked(a, 'eth_chainId') - before.probes).toBe(1)
-    expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('endpoint is away') }])
+    expect(lines).toEqual([
+      { level: 'warn', text: expect.stringContaining('endpoint unavailable') },
+    ])
 
     a.set(undefined)
     await waitUntil(async () => (await price(client)) !== '' && asked(a) > before.a)
-    expect(told.at(-1)).toMatchObject({ level: 'info', text: expect.stringContaining('is back') })
-    expect(told.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
+    expect(lines.at(-1)).toMatchObject({
+      level: 'info',
+      text: expect.stringContaining('available again'),
+    })
+    expect(lines.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
   })
 
-  test('one that is away alone fails at once, and is not asked', async () => {
+  test('a single unavailable one fails at once without a request', async () => {
     const { a, client } = await connectTwo()
     a.set(() => 'reset')
-    await waitUntil(async () => (await price(client)) !== '' && told.length > 0)
+    await waitUntil(async () => (await price(client)) !== '' && lines.length > 0)
     const [alone, other] = client.endpoints as [ChainClient, ChainClient]
     const before = asked(a)
     expect((await failure(price(alone))).details).toMatchObject({ answered: false, reason: 'away' })
@@ -132,7 +137,7 @@ describe('two endpoints', () => {
     expect(asked(a)).toBe(before)
   })
 
-  test('a block that one does not have is asked of the next one', async () => {
+  test('a block that one does not have is requested from the next one', async () => {
     const [near, far] = [await startNode(), await startNode()]
     await callRpc(far.url, 'anvil_mine', ['0x10'])
     const client = connect([await startProxy(near.url), await startProxy(far.url)])
@@ -159,14 +164,14 @@ describe('two endpoints', () => {
       await price(client)
     }
     await waitUntil(async () => progress().then(() => asked(b) > 3))
-    expect(told).toContainEqual({ level: 'warn', text: expect.stringContaining('"behind"') })
+    expect(lines).toContainEqual({ level: 'warn', text: expect.stringContaining('"behind"') })
     a.set(undefined)
     const before = asked(a)
     await waitUntil(async () => progress().then(() => asked(a) > before + 3))
-    expect(told.at(-1)).toMatchObject({ level: 'info' })
+    expect(lines.at(-1)).toMatchObject({ level: 'info' })
   })
 
-  test('one on a fork is not preferred, however high it is, and is told', async () => {
+  test('one on a fork is not preferred at any height, and is logged', async () => {
     const [ours, fork] = [await startNode(), await startNode()]
     const [a, b] = [await startProxy(ours.url), await startProxy(fork.url)]
     await callRpc(fork.url, 'evm_increaseTime', [1_000])
@@ -178,42 +183,43 @@ describe('two endpoints', () => {
       await sleep(20)
     }
     expect([asked(a), asked(b)]).toEqual([20, 0])
-    expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('"on another fork"') }])
+    expect(lines).toEqual([{ level: 'warn', text: expect.stringContaining('"on another fork"') }])
   })
 
-  test('one on a fork is not preferred while the other one tells a block from before it as its newest', async () => {
+  test('one on a fork is not preferred while the other one reports an old common block as its newest', async () => {
     const { node, a, b, client } = await connectTwo({ compareMs: 50 })
     await callRpc(node.url, 'anvil_mine', ['0x2'])
-    const shared = await callRpc<BlockId>(node.url, 'eth_getBlockByNumber', ['latest', false])
+    const shared = await callRpc<ForkBlock>(node.url, 'eth_getBlockByNumber', ['latest', false])
     await callRpc(node.url, 'anvil_mine', ['0x5'])
     b.set(forkedFrom(shared))
-    const isTold = (state: string) => told.some(({ text }) => text.includes(state))
-    await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
+    const isLogged = (state: string) => lines.some(({ text }) => text.includes(state))
+    await waitUntil(async () => price(client).then(() => isLogged('"on another fork"')))
     const before = asked(b)
     a.set(({ params }) => (params[0] === 'latest' ? { answer: shared } : undefined))
-    await waitUntil(async () => price(client).then(() => isTold('"behind"')))
+    await waitUntil(async () => price(client).then(() => isLogged('"behind"')))
     for (let i = 0; i < 10; i++) await price(client).then(() => sleep(20))
     expect(asked(b)).toBe(before)
-    const isBack = ({ level, text }: Told) => level === 'info' && text.includes('"endpoint":2')
-    expect(told.filter(isBack)).toEqual([])
+    const isBack = ({ level, text }: LoggedLine) =>
+      level === 'info' && text.includes('"endpoint":2')
+    expect(lines.filter(isBack)).toEqual([])
   })
 
-  test('one that was away is asked again at once where the other one is on a fork', async () => {
+  test('an unavailable one is asked again at once when the other one is on a fork', async () => {
     const { node, a, b, client } = await connectTwo({ compareMs: 50 })
-    const shared = await callRpc<BlockId>(node.url, 'eth_getBlockByNumber', ['0x0', false])
+    const shared = await callRpc<ForkBlock>(node.url, 'eth_getBlockByNumber', ['0x0', false])
     await callRpc(node.url, 'anvil_mine', ['0x5'])
     b.set(forkedFrom(shared))
-    const isTold = (state: string) => told.some(({ text }) => text.includes(state))
-    await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
+    const isLogged = (state: string) => lines.some(({ text }) => text.includes(state))
+    await waitUntil(async () => price(client).then(() => isLogged('"on another fork"')))
     a.set(() => 'http500')
-    await waitUntil(async () => price(client).then(() => isTold('endpoint is away')))
+    await waitUntil(async () => price(client).then(() => isLogged('endpoint unavailable')))
     a.set(undefined)
     const before = asked(b)
     for (let i = 0; i < 5; i++) await price(client)
     expect(asked(b)).toBe(before)
   })
 
-  test('of three the one on a fork is left out, also when it is the preferred one', async () => {
+  test('of three the one on a fork is not used, even when it is the preferred one', async () => {
     const [fork, ours] = [await startNode(), await startNode()]
     await callRpc(fork.url, 'evm_increaseTime', [1_000])
     for (const { url } of [fork, ours]) await callRpc(url, 'anvil_mine', ['0x3'])
@@ -221,7 +227,7 @@ describe('two endpoints', () => {
     const [a, b, c] = (await Promise.all(three)) as [FaultProxy, FaultProxy, FaultProxy]
     const client = connect([a, b, c], { compareMs: 50 })
     await waitUntil(async () => (await price(client)) !== '' && asked(b) > 3)
-    expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('"endpoint":1') }])
+    expect(lines).toEqual([{ level: 'warn', text: expect.stringContaining('"endpoint":1') }])
   })
 })
 
@@ -236,17 +242,17 @@ describe('an endpoint of another chain', () => {
     const client = connect([a, b], { compareMs: 50 })
     await price(client)
     a.set(({ method }) => (method === 'eth_gasPrice' ? 'reset' : undefined))
-    await waitUntil(async () => (await price(client)) !== '' && told.some(isError))
+    await waitUntil(async () => (await price(client)) !== '' && lines.some(isError))
     const before = asked(a)
     for (let i = 0; i < 10; i++) await price(client)
     expect(asked(a)).toBe(before)
-    expect(told.find(isError)?.text).toContain('endpoint 1 of RPC_URL_BASE_SEPOLIA serves chain 1')
+    expect(lines.find(isError)?.text).toContain('endpoint 1 of RPC_URL_BASE_SEPOLIA serves chain 1')
   })
-  const isError = ({ level }: Told) => level === 'error'
+  const isError = ({ level }: LoggedLine) => level === 'error'
 })
 
 describe('load', () => {
-  test('calls of one tick travel together; a flood in few requests, full ones', async () => {
+  test('calls of one tick share a request; a flood uses few, full requests', async () => {
     const proxy = await startProxy((await startNode()).url)
     const client = connect([proxy])
     await Promise.all(Array.from({ length: 100 }, () => price(client)))
@@ -262,7 +268,7 @@ describe('load', () => {
     expect(proxy.load.total).toBeLessThan(200)
   })
 
-  test('error: RPC_ERROR for what is too much to wait', async () => {
+  test('error: RPC_ERROR for calls beyond the queue limit', async () => {
     const proxy = await startProxy((await startNode()).url)
     const client = connect([proxy])
     const all = await Promise.allSettled(Array.from({ length: 5_001 }, () => price(client)))

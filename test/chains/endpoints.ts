@@ -9,27 +9,27 @@ import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
 
 export const chain = createRegistry('testnet').get('base-sepolia')
 
-/** One that is away is probed soon, ms. */
+/** An unavailable endpoint is probed soon, ms. */
 const probeMs = 100
-/** For tests of what hangs, ms. */
+/** For tests of hanging endpoints, ms. */
 export const shortWaits = { timeoutMs: 1_500, patienceMs: 300, probeMs }
 
-export type Told = { level: string; text: string }
+export type LoggedLine = { level: string; text: string }
 
-/** Nodes of one chain behind proxies, of which each test of a file starts its own; and what clients have told. */
+/** Nodes of one chain behind proxies, started per test, and the lines logged by clients. */
 export function useEndpoints() {
   const closers: (() => unknown)[] = []
-  const told: Told[] = []
-  beforeEach(() => void told.splice(0))
+  const lines: LoggedLine[] = []
+  beforeEach(() => void lines.splice(0))
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
   })
   const say = (level: string) => (facts: object, message: string) =>
-    void told.push({ level, text: `${message} ${JSON.stringify(facts)}` })
+    void lines.push({ level, text: `${message} ${JSON.stringify(facts)}` })
   const log = { info: say('info'), warn: say('warn'), error: say('error') }
 
   const world = {
-    told,
+    lines,
 
     async startNode(chainId = chain.chainId): Promise<Anvil> {
       const { node, giveBack } = await takeBare(chainId)
@@ -43,7 +43,7 @@ export function useEndpoints() {
       return proxy
     },
 
-    /** Compared with each other they are only at first, unless a test wants it. */
+    /** Compared once at the start, unless a test changes it. */
     connect(through: FaultProxy[], options: ConnectOptions = {}): ChainClient {
       const urls = through.map(({ url }, i) => `${url}/v3/secret-key-${i + 1}`)
       const client = connectChain(chain, urls, {
@@ -56,14 +56,14 @@ export function useEndpoints() {
       return client
     },
 
-    /** Two proxies in front of one node, and a client that prefers the first. */
+    /** Two proxies of one node, and a client that prefers the first. */
     async connectTwo(options: ConnectOptions = {}) {
       const node = await world.startNode()
       const [a, b] = [await world.startProxy(node.url), await world.startProxy(node.url)]
       return { node, a, b, client: world.connect([a, b], options) }
     },
 
-    /** Two nodes that know nothing of each other. */
+    /** Two independent nodes. */
     async connectApart(options: ConnectOptions = {}) {
       const [one, other] = [await world.startNode(), await world.startNode()]
       const [a, b] = [await world.startProxy(one.url), await world.startProxy(other.url)]

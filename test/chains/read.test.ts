@@ -11,7 +11,7 @@ import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
 
 const chain = createRegistry('testnet').get('base-sepolia')
 const token = chain.usdc.address
-/** Runtime code that answers every call with one word, or with one byte. */
+/** Runtime code that returns one word, or one byte, for every call. */
 const answersWord = '0x602a60005260206000f3'
 const answersByte = '0x60016000f3'
 
@@ -42,10 +42,10 @@ async function failure(reading: Promise<unknown>): Promise<ServiceError> {
   throw new Error(`Not an error of the service: ${String(error)}`)
 }
 
-/** Names the chain, the contract and the function, and nothing of the node or of ethers. */
+/** Names the chain, the contract and the function, without details of the node or of ethers. */
 function expectNoContract(error: ServiceError): void {
   expect(error.code).toBe('RPC_ERROR')
-  expect(error.message).toBe(`base-sepolia cannot tell balanceOf of ${token}: no contract there.`)
+  expect(error.message).toBe(`base-sepolia cannot return balanceOf of ${token}: no contract there.`)
   expect(error.details).toEqual({
     ...{ chain: 'base-sepolia', method: 'eth_call', answered: true, reverted: false },
     reason: 'no contract there',
@@ -60,13 +60,13 @@ describe('readContract', () => {
     expect(await readBalance(client, { token, owner: ZeroAddress })).toBe(42n)
   })
 
-  test('error: RPC_ERROR where there is no contract', async () => {
+  test('error: RPC_ERROR without a contract', async () => {
     await setCode(token, '0x')
     expectNoContract(await failure(balanceOf()))
     expectNoContract(await failure(readBalance(client, { token, owner: ZeroAddress })))
   })
 
-  test('error: RPC_ERROR for an answer of another shape', async () => {
+  test('error: RPC_ERROR for a malformed answer', async () => {
     await setCode(token, answersByte)
     const error = await failure(balanceOf())
     expect(error).toMatchObject({ code: 'RPC_ERROR', details: { chain: 'base-sepolia' } })
@@ -75,8 +75,8 @@ describe('readContract', () => {
   })
 })
 
-describe('what is asked together', () => {
-  /** Runtime code that reverts with nothing, and with Error("no"). */
+describe('calls of one tick', () => {
+  /** Runtime code that reverts without data, and with Error("no"). */
   const refuses = '0x60006000fd'
   const reason = new Interface(['function Error(string)']).encodeFunctionData('Error', ['no'])
   const explains = `0x6064600c60003960646000fd${reason.slice(2)}`
@@ -102,7 +102,7 @@ describe('what is asked together', () => {
     })
   })
 
-  test('goes out as one call, of which each part is answered or fails by itself', async () => {
+  test('share one request, and each succeeds or fails alone', async () => {
     const [word, byte, refused, explained] = await Promise.allSettled(places.map((to) => ask(to)))
     expect(calls).toEqual([expect.objectContaining({ to: MULTICALL_ADDRESS })])
     expect(word).toEqual({ status: 'fulfilled', value: 42n })
@@ -113,7 +113,7 @@ describe('what is asked together', () => {
     expect(reasonOf(explained).details).toMatchObject({ reason: 'no' })
   })
 
-  test('fails as it does alone', async () => {
+  test('fail like a single call', async () => {
     for (const to of [...places.slice(1), at('4')]) {
       const alone = await failure(ask(to))
       const [together] = await Promise.all([failure(ask(to)), ask(token)])
@@ -122,20 +122,20 @@ describe('what is asked together', () => {
     }
   })
 
-  test('at several blocks is one call for each', async () => {
+  test('at several blocks use one request per block', async () => {
     await Promise.all([ask(token), ask(token, 'finalized'), ask(token), ask(token, 'finalized')])
     expect(calls).toHaveLength(2)
   })
 
-  test('is asked once, however many ask the same', async () => {
+  test('that are equal are sent once', async () => {
     expect(await Promise.all(Array.from({ length: 50 }, () => ask(token)))).toEqual(
       Array(50).fill(42n),
     )
-    // Straight to the contract: nothing else was asked.
+    // Sent to the contract directly, because it was the only call.
     expect(calls).toEqual([expect.objectContaining({ to: token })])
   })
 
-  test('is bounded: more goes out as several calls', async () => {
+  test('beyond the limit use several requests', async () => {
     const owners = Array.from({ length: 250 }, (_, i) => toBeHex(i, 20))
     const asked = owners.map((owner) => readBalance(client, { token, owner }))
     expect(new Set(await Promise.all(asked))).toEqual(new Set([42n]))
@@ -148,7 +148,7 @@ describe('what is asked together', () => {
     for (const { details } of errors) expect(details).toMatchObject({ answered: false })
   })
 
-  test('error: RPC_ERROR for all where there is no Multicall3', async () => {
+  test('error: RPC_ERROR for all without Multicall3', async () => {
     await setCode(MULTICALL_ADDRESS, '0x')
     const errors = await Promise.all([failure(ask(token)), failure(ask(at('1')))])
     for (const { message } of errors)

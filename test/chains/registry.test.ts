@@ -5,7 +5,7 @@ import { createRegistry, type Chain } from '../../chains/registry.js'
 
 const { chains } = createRegistry('testnet')
 
-/** Every address of a chain, wherever it stands. */
+/** Every address of a chain, at any depth. */
 function addressesIn(value: unknown): string[] {
   if (typeof value === 'string') return value.startsWith('0x') ? [value] : []
   return typeof value === 'object' && value ? Object.values(value).flatMap(addressesIn) : []
@@ -16,7 +16,7 @@ const tokensOf = ({ usdc, otherTokens }: Chain) =>
 
 describe('the testnet', () => {
   test.each(chains.map((chain) => [chain.name, chain] as const))(
-    '%s: no address is mistyped',
+    '%s: every address has a valid checksum',
     (_name, chain) => {
       const addresses = addressesIn(chain)
       expect(addresses.length).toBeGreaterThan(5)
@@ -24,20 +24,20 @@ describe('the testnet', () => {
     },
   )
 
-  test('its chains have the domains of CCTP', () => {
+  test('the chains have the domains of CCTP', () => {
     const domains = chains.map(({ name, cctp }) => [name, cctp.domain])
     expect(Object.fromEntries(domains)).toEqual({
       ...{ 'ethereum-sepolia': 0, 'arbitrum-sepolia': 3, 'base-sepolia': 6 },
     })
   })
 
-  test('a market takes a token that its chain lists', () => {
+  test('a market accepts a token that its chain lists', () => {
     for (const chain of chains) {
       for (const { underlying } of chain.markets) expect(tokensOf(chain)).toContain(underlying)
     }
   })
 
-  test('a vault is a market once its chain lists it, wherever it lends', () => {
+  test('a vault is a market once its chain lists it', () => {
     const lendsTo = { pool: `0x${'0'.repeat(39)}2`, aToken: `0x${'0'.repeat(39)}3` }
     const address = `0x${'0'.repeat(39)}1`
     const contracts: Contracts = testnetContracts['base-sepolia']
@@ -51,7 +51,7 @@ describe('the testnet', () => {
     }
   })
 
-  test('only on base-sepolia are its markets no more than candidates', () => {
+  test('only markets on base-sepolia are candidates', () => {
     const candidates = chains.flatMap(({ name, markets }) =>
       markets.filter(({ isCandidate }) => isCandidate).map(({ protocol }) => [name, protocol]),
     )
@@ -63,7 +63,7 @@ describe('the testnet', () => {
     expect(markets.map(({ underlying }) => underlying)).toEqual([usdc.address, usdc.address])
   })
 
-  test('USDC has the signing domain that Circle gave it on each chain', () => {
+  test("USDC has Circle's signing domain on each chain", () => {
     const domains = chains.map(({ name, usdc }) => [name, usdc.eip712])
     expect(Object.fromEntries(domains)).toEqual({
       'ethereum-sepolia': { name: 'USDC', version: '2' },
@@ -72,7 +72,7 @@ describe('the testnet', () => {
     })
   })
 
-  test('an alias names its chain', () => {
+  test('an alias resolves to its chain', () => {
     const { resolve } = createRegistry('testnet')
     expect(resolve('base').name).toBe('base-sepolia')
     expect(() => resolve('solana')).toThrow('is not a known chain')

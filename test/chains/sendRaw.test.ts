@@ -19,7 +19,7 @@ describe('eth_sendRawTransaction', () => {
   const sentTo = ({ url }: Anvil) =>
     callRpc(url, 'eth_getTransactionCount', [funded.address, 'latest']).then(Number)
 
-  test('reaches all', async () => {
+  test('sends to all endpoints', async () => {
     const { one, other, client } = await connectApart()
     const raw = await transfer(0)
     expect(await client.send('eth_sendRawTransaction', [raw])).toBe(keccak256(raw))
@@ -27,7 +27,7 @@ describe('eth_sendRawTransaction', () => {
   })
 
   test.each<Fault>(['silence', 'http500', { error: { code: -32000, message: 'no' } }])(
-    'is taken when one takes it (%j)',
+    'succeeds when one endpoint accepts (%j)',
     async (fault) => {
       const { other, a, client } = await connectApart()
       a.set(({ method }) => (method === 'eth_sendRawTransaction' ? fault : undefined))
@@ -36,7 +36,7 @@ describe('eth_sendRawTransaction', () => {
     },
   )
 
-  test('is taken where it is known already', async () => {
+  test('succeeds when the transaction is already known', async () => {
     const { one, other, client } = await connectApart()
     for (const { url } of [one, other]) await callRpc(url, 'evm_setAutomine', [false])
     const raw = await transfer(0)
@@ -45,7 +45,7 @@ describe('eth_sendRawTransaction', () => {
     }
   })
 
-  test('error: RPC_ERROR as the node says it when all refuse it', async () => {
+  test("error: RPC_ERROR with the node's message when all reject it", async () => {
     const { one, other, client } = await connectApart()
     await client.send('eth_sendRawTransaction', [await transfer(0)])
     await waitUntil(async () => (await sentTo(one)) === 1 && (await sentTo(other)) === 1)
@@ -53,7 +53,7 @@ describe('eth_sendRawTransaction', () => {
     expect(error.details).toMatchObject({ answered: true, reason: expect.stringMatching(/nonce/) })
   })
 
-  test('error: RPC_ERROR without an answer when one of those that did not take it was not heard', async () => {
+  test('error: RPC_ERROR without an answer when one endpoint did not answer and the others reject it', async () => {
     const { a, b, client } = await connectApart()
     a.set(() => 'lostReply')
     b.set(() => ({ error: { code: -32000, message: 'nonce too low' } }))
@@ -61,7 +61,7 @@ describe('eth_sendRawTransaction', () => {
     expect(error.details).toMatchObject({ answered: false })
   })
 
-  describe('is refused for good', () => {
+  describe('isRefusedForGood', () => {
     const refuse = (message: string): Fault => ({ refuse: { code: -32000, message } })
     const sendRefused = async (first: string, second: string) => {
       const { a, b, client } = await connectApart()
@@ -76,7 +76,7 @@ describe('eth_sendRawTransaction', () => {
       'transaction gas limit too high (cap: 16777216, tx: 20000000)',
       'tx fee (1.50 ether) exceeds the configured cap (1.00 ether)',
       'oversized data: transaction size 140000, limit 131072',
-    ])('when all say so: %s', async (message) => {
+    ])('true when all reject it permanently: %s', async (message) => {
       expect(isRefusedForGood(await sendRefused(message, 'intrinsic gas too low'))).toBe(true)
     })
 
@@ -85,11 +85,11 @@ describe('eth_sendRawTransaction', () => {
       ['intrinsic gas too low', 'nonce too low'],
       ['replacement transaction underpriced', 'replacement transaction underpriced'],
       ['insufficient funds for gas * price + value', 'exceeds block gas limit'],
-    ])('not when one of them says something that may pass: %s, %s', async (first, second) => {
+    ])('false when one rejection may be temporary: %s, %s', async (first, second) => {
       expect(isRefusedForGood(await sendRefused(first, second))).toBe(false)
     })
 
-    test('not when one of them was not heard', async () => {
+    test('false when one endpoint did not answer', async () => {
       const { a, b, client } = await connectApart({ waits: shortWaits })
       a.set(() => refuse('intrinsic gas too low'))
       b.set(() => 'silence')

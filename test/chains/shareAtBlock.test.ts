@@ -13,7 +13,7 @@ const at = (digit: string, key = '') => ({ block: { blockHash: `0x${digit.repeat
 
 let times: number
 let fails: boolean
-/** Tells the how many-th question it was. */
+/** Returns the number of the call. */
 const create = () =>
   shareAtBlock(
     async (): Promise<number> => {
@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 
 describe('shareAtBlock', () => {
-  test('asks once at a block, however many ask before the answer is there or after', async () => {
+  test('reads once at a block for concurrent and later callers', async () => {
     expect(await Promise.all([ask(client, at('a')), ask(client, at('a'))])).toEqual([1, 1])
     expect(await ask(client, at('a'))).toBe(1)
   })
@@ -41,21 +41,21 @@ describe('shareAtBlock', () => {
     ['another block', () => ask(client, at('b'))],
     ['another question', () => ask(client, at('a', 'other'))],
     ['another chain', () => ask(other, at('a'))],
-  ])('asks for %s by itself', async (_title, askOther) => {
+  ])('reads %s separately', async (_title, askOther) => {
     await ask(client, at('a'))
     expect(await askOther()).toBe(2)
     expect(await ask(client, at('a'))).toBe(1)
   })
 
   test.each<BlockRef>(['latest', 'finalized', { blockNumber: 7n }])(
-    'shares nothing of a block that may be another one next time: %p',
+    'shares nothing of a block reference that may change: %p',
     async (block) => {
       expect(await ask(client, { block, key: '' })).toBe(1)
       expect(await ask(client, { block, key: '' })).toBe(2)
     },
   )
 
-  test('tells a failure to those who wait for it, and asks again', async () => {
+  test('rejects all waiting callers after a failure, and reads again', async () => {
     fails = true
     const waiting = [ask(client, at('a')), ask(client, at('a'))]
     for (const one of waiting) await expect(one).rejects.toThrow('no answer')

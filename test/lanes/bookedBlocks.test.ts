@@ -62,8 +62,8 @@ const expectDoneOnce = async () => {
   expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
 }
 
-describe('booked is only what one chain says', () => {
-  test('blocks of two forks in one round book nothing', async () => {
+describe('only blocks of one chain are indexed', () => {
+  test('blocks of two forks in one round index nothing', async () => {
     const { booked } = await stateOf()
     await mineSent()
     await world.mine(2)
@@ -80,7 +80,7 @@ describe('booked is only what one chain says', () => {
     await expectDoneOnce()
   })
 
-  test('a block on another one than the booked takes that back, with what it said', async () => {
+  test('a block with another parent rolls the indexed block and its outcomes back', async () => {
     await mineSent()
     await world.book()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined' })
@@ -94,7 +94,7 @@ describe('booked is only what one chain says', () => {
     await expectDoneOnce()
   })
 
-  test('where it was set back under a driver, as by a backup, that goes on from there', async () => {
+  test('a driver continues from an indexed block that was set back, as by a backup', async () => {
     await world.mine()
     await world.book()
     const earlier = await world.db('chain').first<{ booked_block: bigint }>()
@@ -132,7 +132,7 @@ describe('booked is only what one chain says', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'final' })
   })
 
-  test('a transaction above the finalized range is not booked with it, and may still vanish', async () => {
+  test('a transaction above the finalized range is not indexed with it, and a reorg may remove it', async () => {
     await world.sign()
     await world.mine(80)
     await world.broadcast()
@@ -152,7 +152,7 @@ describe('booked is only what one chain says', () => {
     await expectDoneOnce()
   })
 
-  /** A receipt that was read on another fork than the block. */
+  /** A receipt from another fork than the block. */
   const foreignReceipt = async (hash: string): Promise<Decide> => {
     const receipt = await world.rpc<RpcReceipt>('eth_getTransactionReceipt', [hash])
     const logs = receipt.logs.map((log) => ({ ...log, blockHash: otherHash }))
@@ -162,7 +162,7 @@ describe('booked is only what one chain says', () => {
   }
   const tryToBook = () => expect(bookChain(world.driver())).rejects.toThrow('another block')
 
-  test("a receipt of another block than the header's books nothing", async () => {
+  test('error: a receipt of another block than the header indexes nothing', async () => {
     await mineSent()
     const decide = await foreignReceipt((await world.sends()).at(-1)?.hash ?? '')
     world.proxy.set(decide)
@@ -171,7 +171,7 @@ describe('booked is only what one chain says', () => {
     await expectDoneOnce()
   })
 
-  test("a stranger's receipt of another block than the log's books nothing", async () => {
+  test('error: the receipt of a foreign transaction of another block than the log indexes nothing', async () => {
     await mineSent()
     await world.mine()
     await world.book()
@@ -189,8 +189,8 @@ describe('booked is only what one chain says', () => {
   })
 })
 
-describe('of two deposits of one wallet in one transaction', () => {
-  test('each is told by the logs of its own call', async () => {
+describe('two deposits of one wallet in one transaction', () => {
+  test('each is indexed from the logs of its own call', async () => {
     const { wallet } = lend
     const second = await world.lend(wallet, usdcUnits / 2n)
     await mineSent()
@@ -202,7 +202,7 @@ describe('of two deposits of one wallet in one transaction', () => {
   })
 })
 
-describe('where a chain asks for two confirmations', () => {
+describe('a chain with two confirmations', () => {
   /** One attempt of the step's activity, in a worker that stops. */
   async function attempt() {
     const { intentId, wallet } = lend
@@ -221,7 +221,7 @@ describe('where a chain asks for two confirmations', () => {
   }
   const waits = { type: 'WAITING', nonRetryable: false }
 
-  test('success in one block ends no step, in two it does', async () => {
+  test('success finishes the step at the second block, not at the first', async () => {
     await mineSent()
     await world.book()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined', success: true })
@@ -232,7 +232,7 @@ describe('where a chain asks for two confirmations', () => {
     expect(await attempt()).toEqual({ txHash, units: '1000000' })
   })
 
-  test('failure in one block ends no step, in two it does', async () => {
+  test('failure finishes the step at the second block, not at the first', async () => {
     await world.sign()
     await setFrozen(world, true)
     await world.broadcast()

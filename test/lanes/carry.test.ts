@@ -24,7 +24,7 @@ import type { Wallet } from '../../db/tenants/wallets.js'
 
 const fresh = () => new Account(hexlify(randomBytes(32)))
 
-/** A user operation as it is kept, signed by an account for a sender. */
+/** A stored user operation, signed by an account for a sender. */
 async function signFor(chainId: number, key: string, who: { sender: string; signer: Account }) {
   const callGas = 300_000n
   const draft = buildUserOperation({ sender: who.sender, key, callData: encodeBatch([]), callGas })
@@ -33,17 +33,17 @@ async function signFor(chainId: number, key: string, who: { sender: string; sign
   return { gas: bundledGas(callGas).toString(), userOperation: { ...draft, signature } }
 }
 
-describe('what was signed for somebody else is never carried:', () => {
+describe('a forged stored signature is never included:', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
   beforeEach(() => {
-    world.told.length = 0
+    world.logs.length = 0
   })
 
-  /** A row that says that something was signed, written by the owner of the database. */
+  /** A signed row, written by the owner of the database. */
   const forge = async ({ operationId }: Submitted, payload: object) => {
     await world.db('signature').where({ operation_id: operationId }).delete()
     const row = { operation_id: operationId, payload: JSON.stringify(payload) }
@@ -57,12 +57,12 @@ describe('what was signed for somebody else is never carried:', () => {
     await world.sign()
     expect(await world.transactions()).toHaveLength(before)
     expect(await world.row(operationId)).toMatchObject({ state: 'signed', tx_id: null })
-    const alarms = world.told.filter(({ level }) => level === 'error')
+    const alarms = world.logs.filter(({ level }) => level === 'error')
     expect(alarms).toMatchObject([{ facts: { operation: operationId } }])
     await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
   }
   const lend = async () => world.lend(await world.createWallet(usdcUnits), usdcUnits)
-  /** What the signer signs for a deposit. */
+  /** The payload that the signer signs for a deposit. */
   const signLend = async () => {
     const lent = await lend()
     await world.sign()
@@ -72,7 +72,7 @@ describe('what was signed for somebody else is never carried:', () => {
   const keyOf = async ({ operationId }: Submitted) =>
     (await world.row(operationId))?.chain_key ?? ''
 
-  test('a user operation of a stranger', async () => {
+  test('a user operation of a foreign account', async () => {
     const signer = fresh()
     const lent = await lend()
     const sender = signer.address
@@ -80,7 +80,7 @@ describe('what was signed for somebody else is never carried:', () => {
     await expectNeverCarried(lent)
   })
 
-  test('one for the wallet that a stranger has signed', async () => {
+  test('a user operation for the wallet with a foreign signature', async () => {
     const lent = await lend()
     const { address: sender } = lent.wallet
     const who = { sender, signer: fresh() }
@@ -88,13 +88,13 @@ describe('what was signed for somebody else is never carried:', () => {
     await expectNeverCarried(lent)
   })
 
-  test('one that the wallet has signed for another operation', async () => {
+  test('a user operation that the wallet signed for another operation', async () => {
     const [known, lent] = [await signLend(), await lend()]
     await forge(lent, known.payload)
     await expectNeverCarried(lent)
   })
 
-  test('one with other calls than were signed', async () => {
+  test('a user operation with changed calls', async () => {
     const { payload, ...lent } = await signLend()
     await forge(lent, {
       ...payload,
@@ -112,7 +112,7 @@ describe('what was signed for somebody else is never carried:', () => {
     await expectNeverCarried(lent)
   })
 
-  test("one with the delegation of a stranger's account", async () => {
+  test('a user operation with the delegation of a foreign account', async () => {
     const { payload, ...lent } = await signLend()
     const { chainId } = world.chain
     const proof = fresh().authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })
@@ -131,7 +131,7 @@ describe('what was signed for somebody else is never carried:', () => {
   }
   const fund = async () => world.fund(await world.createWallet(0n))
 
-  test('a payment of a stranger', async () => {
+  test('a payment of a foreign account', async () => {
     const funding = await fund()
     const key = await keyOf(funding)
     await forge(funding, await payment(fresh(), funding.wallet.address, key))
@@ -156,19 +156,19 @@ describe('what was signed for somebody else is never carried:', () => {
   })
 })
 
-describe('what was signed and lost its carrier', () => {
+describe('a signed operation without a transaction', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
   beforeEach(() => {
-    world.told.length = 0
+    world.logs.length = 0
   })
 
-  /** Without its delegate's code whatever a wallet has signed is reverted. */
+  /** Without the delegate's code every operation of a wallet reverts. */
   const setCode = ({ address }: Wallet, code: string) => world.rpc('anvil_setCode', [address, code])
-  /** A wallet whose delegation exists, and is final when it is old. */
+  /** A wallet with a delegation, which is final when it is old. */
   const delegatedWallet = async (age: number) => {
     const wallet = await world.createWallet(4n * usdcUnits)
     await world.lend(wallet, usdcUnits)
@@ -182,7 +182,7 @@ describe('what was signed and lost its carrier', () => {
     await world.mine()
     await world.book()
   }
-  /** A deposit whose transaction was reverted. */
+  /** A deposit whose transaction reverted. */
   const orphan = async (age: number) => {
     const wallet = await delegatedWallet(age)
     const lent = await world.lend(wallet, usdcUnits)
@@ -195,14 +195,14 @@ describe('what was signed and lost its carrier', () => {
   }
   const countTransactions = async () => (await world.transactions()).length
 
-  test('and is executed by a stranger meanwhile is not carried; its log is looked up', async () => {
+  test('is not resubmitted after a foreign execution, and its log is found', async () => {
     const { operationId, wallet, repair } = await orphan(0)
     await repair()
     const before = await countTransactions()
     const row = world.db('operation').where({ id: operationId })
     const { chain_key } = (await world.row(operationId)) ?? {}
     const hash = await executeFirst(world, operationId)
-    // As if the block had been booked while the row was not there.
+    // As if the block had been indexed while the row was missing.
     await row.clone().update({ chain_key: 'absent' })
     await world.book()
     await row.clone().update({ chain_key })
@@ -213,7 +213,7 @@ describe('what was signed and lost its carrier', () => {
     const found = await world.row(operationId)
     expect(found).toMatchObject({ state: 'signed', tx_id: null })
     expect(found?.spent_since).not.toBeNull()
-    expect(found?.message).toContain('its log is looked up')
+    expect(found?.message).toContain('already executed')
     await bookSpentKeys(world.driver())
     await world.mine()
     await world.book()
@@ -222,7 +222,7 @@ describe('what was signed and lost its carrier', () => {
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })
 
-  test('and would be reverted costs no gas, tells why, and is carried when it would pass', async () => {
+  test('that would revert costs no gas, stores the reason, and is resubmitted when it would succeed', async () => {
     const { operationId, wallet, repair } = await orphan(2 * finalityBlocks)
     const before = await countTransactions()
     for (const failures of [2, 3]) {
@@ -230,7 +230,7 @@ describe('what was signed and lost its carrier', () => {
       await world.sign()
       const row = await world.row(operationId)
       expect(row).toMatchObject({ state: 'signed', tx_id: null, carry_failures: failures })
-      expect(row?.message).toMatch(/^It cannot be carried now: ./)
+      expect(row?.message).toMatch(/^The operation cannot be included now: ./)
     }
     expect(await countTransactions()).toBe(before)
     await repair()
@@ -241,11 +241,11 @@ describe('what was signed and lost its carrier', () => {
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })
 
-  test('again and again is tried less and less often, and told once', async () => {
+  test('is retried with growing pauses, and logged once', async () => {
     const { operationId, repair } = await orphan(0)
     const before = await countTransactions()
     const sends: number[] = []
-    // Two hours, a minute at a time.
+    // Two hours in steps of one minute.
     for (let minute = 1; minute <= 120; minute++) {
       await world
         .db('operation')
@@ -255,13 +255,13 @@ describe('what was signed and lost its carrier', () => {
       sends.push(minute)
       await sendAndMine()
     }
-    // After 5 s, doubled each time up to ten minutes; after ten failures in a row once an hour.
+    // After 5 s, doubled up to ten minutes; after ten failures in a row once an hour.
     expect(sends.length).toBeLessThanOrEqual(11)
     expect(sends.filter((minute) => minute <= 10).length).toBeLessThan(8)
     expect(await countTransactions()).toBe(before + sends.length)
     const gaps = sends.slice(1).map((minute, i) => minute - (sends[i] ?? 0))
     expect(gaps).toEqual([...gaps].sort((a, b) => a - b))
-    const alarms = world.told.filter(({ level }) => level === 'error')
+    const alarms = world.logs.filter(({ level }) => level === 'error')
     expect(alarms).toMatchObject([{ facts: { operation: operationId } }])
 
     await repair()
@@ -271,7 +271,7 @@ describe('what was signed and lost its carrier', () => {
     expect(await world.row(operationId)).toMatchObject(done)
   })
 
-  test('in a block that vanishes begins anew', async () => {
+  test('starts again after a reorg has removed its block', async () => {
     const { operationId, repair } = await orphan(0)
     await world.rpc('anvil_reorg', [1, []])
     await repair()

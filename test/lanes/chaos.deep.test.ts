@@ -18,7 +18,7 @@ const STORM_MS = 12_000
 const CALM_MS = 40_000
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
-/** Chances per call. A transaction may also be delivered without its answer. */
+/** Chances per call. A transaction may also be delivered without an answer. */
 const rates: [Fault, number][] = [
   ['http500', 0.01],
   ['http429', 0.005],
@@ -51,7 +51,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   })
   afterAll(() => world?.stop())
 
-  /** A signer and a driver in one life: cut off in the middle of whatever they do. */
+  /** A signer and a driver in one life, which is cut off at any point. */
   function startLife(number: number): () => Promise<void> {
     const stopping = new AbortController()
     const { signal } = stopping
@@ -67,7 +67,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
       ),
     ]
     return async () => {
-      // Not gently: the connections go first, so that every write in progress fails.
+      // A hard stop: the connections go first, so that every running write fails.
       await world.db.raw(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and application_name = 'mortal'`,
@@ -102,12 +102,12 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     }
   }
 
-  /** What the activities do: hand their effect in again until it is over. */
+  /** Submits like the activities, until the operation is finished. */
   async function submitAll(lends: Lend[]): Promise<void> {
     for (const { order } of lends) await world.submit(order)
   }
 
-  /** What the dead had taken may be taken again at once: the test need not wait for it. */
+  /** Clears the leases of dead signers, so that the test need not wait. */
   const endLeases = async () =>
     world
       .db('operation')
@@ -119,7 +119,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     return rows.length
   }
 
-  /** What a failed run leaves behind tells more than that it was late. */
+  /** The state after a failed run, for its error message. */
   async function tellOpen(late: unknown): Promise<never> {
     const open = await world
       .db('operation as o')
@@ -135,7 +135,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
 
   test('every operation is executed exactly once', async () => {
     const wallets = await world.createWallets(OPERATIONS / 3, 3n * usdcUnits)
-    // Deeper than the storm's reorgs reach in a row: they shall not take the wallets' money back.
+    // Below any reorg of the test, so that the wallets keep their money.
     await world.mine(SETTLED_BLOCKS)
     const lends: Lend[] = []
     const waiting = [...wallets, ...wallets, ...wallets]
@@ -165,7 +165,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     await chain
 
     const faults = JSON.stringify(world.proxy.counts)
-    const reorgs = world.told.filter(({ message }) => message.startsWith('reorg')).length
+    const reorgs = world.logs.filter(({ message }) => message.startsWith('reorg')).length
     process.stdout.write(`chaos ${seed}: ${reorgs} reorgs seen, faults ${faults}\n`)
     for (const { address } of wallets) {
       expect(await world.deposited(address)).toBeGreaterThanOrEqual(3n * usdcUnits)
@@ -174,7 +174,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     }
   })
 
-  test('the nonces of a lane have no gaps, and all that it sent was stored', async () => {
+  test('the nonces of a sender have no gaps, and everything it sent was stored', async () => {
     const stored = new Set((await world.sends()).map(({ hash }) => hash))
     const transactions = await world.transactions()
     for (const sender of world.senders) {
@@ -195,7 +195,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
       .select('o.tx_hash', 'o.block_hash', 'o.block_number', 'r.spent_block', 'r.released_at')
     expect(rows).toHaveLength(OPERATIONS)
     for (const row of rows as SpentRow[]) {
-      const at = await world.rpc<RawReceipt>('eth_getTransactionReceipt', [row.tx_hash])
+      const at = await world.rpc<LaneReceipt>('eth_getTransactionReceipt', [row.tx_hash])
       expect(at.blockHash).toBe(row.block_hash)
       expect(row).toMatchObject({ spent_block: BigInt(at.blockNumber), released_at: null })
     }
@@ -210,7 +210,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   })
 })
 
-/** Names the sessions of a life, so that they can be ended. */
+/** Names the sessions of a life, so that they can be terminated. */
 function mortal(url: string): string {
   const named = new URL(url)
   named.searchParams.set('application_name', 'mortal')
@@ -218,8 +218,8 @@ function mortal(url: string): string {
 }
 
 type SpentRow = { tx_hash: string; block_hash: string }
-type RawReceipt = { blockHash: string; blockNumber: string }
-type RawBlock = { transactions: { from: string; hash: string }[] }
+type LaneReceipt = { blockHash: string; blockNumber: string }
+type FullBlock = { transactions: { from: string; hash: string }[] }
 
 /** Hashes of all canonical transactions of some accounts. */
 async function sentBy(world: World, accounts: string[]): Promise<string[]> {
@@ -228,7 +228,7 @@ async function sentBy(world: World, accounts: string[]): Promise<string[]> {
   const hashes: string[] = []
   for (let number = 0; number <= head; number++) {
     const at = `0x${number.toString(16)}`
-    const block = await world.rpc<RawBlock>('eth_getBlockByNumber', [at, true])
+    const block = await world.rpc<FullBlock>('eth_getBlockByNumber', [at, true])
     const own = block.transactions.filter(({ from }) => known.has(from.toLowerCase()))
     hashes.push(...own.map(({ hash }) => hash))
   }

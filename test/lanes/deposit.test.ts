@@ -18,7 +18,7 @@ describe('a deposit of a wallet without ETH', () => {
   })
   afterAll(() => world?.stop())
 
-  test('waits in the queue until the signer takes it', async () => {
+  test('waits in the queue until the signer claims it', async () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'queued', tx_id: null })
   })
 
@@ -49,14 +49,14 @@ describe('a deposit of a wallet without ETH', () => {
     expect(await world.ethOf(lend.wallet.address)).toBe(0n)
   })
 
-  test('is final once its block is', async () => {
+  test('is final when its block is', async () => {
     await world.mine(finalityBlocks)
     await world.book()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'final' })
     expect(await world.transactions()).toMatchObject([{ state: 'final', nonce: 0n }])
   })
 
-  test('sends nothing again', async () => {
+  test('is not broadcast again', async () => {
     await world.submit(lend.order)
     await world.round()
     expect(seen).toHaveLength(1)

@@ -19,7 +19,7 @@ function findBroken(...capabilities: Capability[]): void {
   })
 }
 
-test('nothing is signed for a chain that is disabled: it waits, and goes on when that is over', async () => {
+test('operations of a disabled chain wait, and are signed when it is enabled again', async () => {
   findBroken('chain')
   await world.sign()
   expect(await world.row(lend.operationId)).toMatchObject({ state: 'queued', taken_by: null })

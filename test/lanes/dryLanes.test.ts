@@ -46,15 +46,15 @@ const expectLentOnce = async (lends: Lend[]) => {
   }
 }
 
-const warnings = () => world.told.filter(({ message }) => message === 'lane is out of gas')
+const warnings = () => world.logs.filter(({ message }) => message === 'sender out of gas')
 
-describe('a lane without gas', () => {
+describe('a sender out of gas', () => {
   beforeEach(async () => {
     world = await createWorld({ lanes: 3 })
   })
 
   test.each([1, 2])(
-    '%d of three: what it has taken goes through another one at once',
+    '%d of three: its claimed operations are signed by another sender at once',
     async (n) => {
       const dry = world.senders.slice(0, n)
       await dryOut(world, dry)
@@ -75,7 +75,7 @@ describe('a lane without gas', () => {
     },
   )
 
-  test('is given nothing while others can pay, and is told of once', async () => {
+  test('gets no operations while others can pay, and is logged once', async () => {
     const [dry = ''] = world.senders
     await dryOut(world, [dry])
     await lendInEachLane(12)
@@ -88,21 +88,21 @@ describe('a lane without gas', () => {
     })
     const lends = await lendFrom(12)
     await signAll(world)
-    // None was prepared for a lane that cannot pay for it.
+    // No operation was prepared for a sender that cannot pay for it.
     expect(simulated.sort()).toEqual(lends.map(({ wallet }) => wallet.address).sort())
     expect(warnings()).toHaveLength(1)
     await sendAndBook()
     await expectLentOnce(lends)
   })
 
-  test('and no other one: operations wait and say why, until one can pay again', async () => {
+  test('and no other sender with gas: operations wait with the reason until one can pay again', async () => {
     await dryOut(world, world.senders)
     const lends = await lendFrom(3)
     await signAll(world)
     for (const { operationId } of lends) {
       expect(await world.row(operationId)).toMatchObject({
         ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
-        message: `Every lane on ${world.chain.name} is out of gas.`,
+        message: `Every sender on ${world.chain.name} is out of gas.`,
         ...{ waits_for: 'LANE_GAS', waits_since: expect.any(Date) },
       })
     }
@@ -112,7 +112,7 @@ describe('a lane without gas', () => {
     const own = { highestWei: ETHER, dailyWei: 0n, reserveWei: 0n }
     const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
     const client = world.signer.chains.byId(world.chain.chainId)
-    await refillOnce({ ...world.signer, limits, told: new Set() }, client)
+    await refillOnce({ ...world.signer, limits, reported: new Set() }, client)
     for (const lend of lends) await world.retryNow(lend)
     await signAll(world)
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders.slice(0, 1)))
@@ -120,7 +120,7 @@ describe('a lane without gas', () => {
     await expectLentOnce(lends)
   })
 
-  test('keeps a wallet no longer, though its last operation there is not final', async () => {
+  test('releases a wallet, even when its last operation there is not final', async () => {
     const wallet = await world.createWallet(3n * usdcUnits)
     const first = await world.lend(wallet, usdcUnits)
     await signAll(world)
@@ -139,7 +139,7 @@ describe('a lane without gas', () => {
   })
 })
 
-describe('a lane with open transactions', () => {
+describe('a sender with open transactions', () => {
   beforeEach(async () => {
     world = await createWorld({ lanes: 2 })
   })
@@ -149,7 +149,7 @@ describe('a lane with open transactions', () => {
     return gasLimit * (maxFeePerGas ?? 0n)
   }
 
-  test('counts what they may still cost: it signs no more than it can pay', async () => {
+  test('signs no more than it can pay on top of them', async () => {
     const [lane = ''] = world.senders
     await serveBy(world, lane)
     const wallets = await world.createWallets(3, usdcUnits)
@@ -172,7 +172,7 @@ describe('a lane with open transactions', () => {
     await expectLentOnce(lends)
   })
 
-  test('counts no others: not those of another chain, and none that are mined', async () => {
+  test('does not count transactions of another chain, or mined ones', async () => {
     const [lane = ''] = world.senders
     await serveBy(world, lane)
     const lends = await lendFrom(1)
@@ -192,7 +192,7 @@ describe('a lane with open transactions', () => {
     expect(await sumCosts(world.signerDb, at, 1n)).toBe(0n)
   })
 
-  test('counts the dearest of several sends of one nonce', async () => {
+  test('counts the most expensive of several sends of one nonce', async () => {
     const [lane = ''] = world.senders
     await serveBy(world, lane)
     await lendFrom(1)
@@ -206,7 +206,7 @@ describe('a lane with open transactions', () => {
     expect(await sumCosts(world.signerDb, at, 0n)).toBe(gasLimit * BigInt(max_fee))
   })
 
-  test('leaves its wallets to another one once it has sixteen', async () => {
+  test('leaves its wallets to another sender when it has sixteen', async () => {
     const [lane = '', other = ''] = world.senders
     await serveBy(world, lane)
     const first: Lend[] = []
@@ -223,7 +223,7 @@ describe('a lane with open transactions', () => {
     await expectLentOnce([...first, ...next])
   })
 
-  test('leaves its wallets to a prompt one while its lowest nonce is late, and serves where all are', async () => {
+  test('leaves its wallets to another sender while its lowest nonce is late, unless all are late', async () => {
     const [lane = '', other = ''] = world.senders
     await serveBy(world, lane)
     const [first] = (await lendFrom(1)) as [Lend]
@@ -243,7 +243,7 @@ describe('a lane with open transactions', () => {
     await expectLentOnce([first, ...next, ...last])
   })
 
-  test('is not late when a reorg opens an old transaction anew', async () => {
+  test('is not late when a reorg reopens an old transaction', async () => {
     const [lane = ''] = world.senders
     await serveBy(world, lane)
     await lendFrom(1)
@@ -260,12 +260,12 @@ describe('a lane with open transactions', () => {
   })
 })
 
-describe('two intents of one wallet in two lanes', () => {
+describe('two intents of one wallet with two senders', () => {
   beforeEach(async () => {
     world = await createWorld({ lanes: 2 })
   })
 
-  test('whose order a reorg has turned: each is executed once, and nothing is lost', async () => {
+  test('are each executed once when a reorg swaps their order, and no money is lost', async () => {
     const [lane = '', other = ''] = world.senders
     const wallet = await world.createWallet(0n)
     await serveBy(world, lane)
@@ -288,7 +288,7 @@ describe('two intents of one wallet in two lanes', () => {
     await world.rpc('eth_sendRawTransaction', [later?.raw])
     await world.mine()
     await world.book()
-    // What it was to spend is not there: its call fails, and no money moves.
+    // Its input is missing, so its call fails and no money moves.
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: false })
     world.driver().sentAt.clear()
     await sendAndBook()

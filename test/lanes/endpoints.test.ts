@@ -7,7 +7,7 @@ import type { DriverTools } from '../../lanes/driverTools.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { driverOver, standsStill, startFork, startSecondAddress, type Twin } from './world/twin.js'
 
-/** So many that the endpoints are compared some times meanwhile. */
+/** Enough rounds for some comparisons of the endpoints. */
 const MANY_ROUNDS = 10
 const ROUND_MS = 20
 
@@ -24,7 +24,7 @@ describe('two endpoints of a chain', () => {
   })
   beforeEach(async () => {
     lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
-    world.told.length = 0
+    world.logs.length = 0
   })
   afterEach(async () => {
     world.proxy.set(undefined)
@@ -42,12 +42,12 @@ describe('two endpoints of a chain', () => {
   }
   const bookedHash = async () =>
     (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
-  const reorgs = () => world.told.filter(({ message }) => message.startsWith('reorg'))
+  const reorgs = () => world.logs.filter(({ message }) => message.startsWith('reorg'))
   const mineOn = ({ node }: Twin, blocks: number) =>
     callRpc(node?.url ?? '', 'anvil_mine', [toQuantity(blocks)])
   const signAndMine = async () => {
     await world.sign()
-    // The world's own driver sends to its node, whatever the one under test follows.
+    // The world's own driver sends to its node, independent of the driver under test.
     await world.broadcast()
     await world.mine()
   }
@@ -62,7 +62,7 @@ describe('two endpoints of a chain', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   }
 
-  test('with different heads: the one that is ahead is booked', async () => {
+  test('the one that is ahead is indexed', async () => {
     other = await startSecondAddress(world)
     over(world.proxy.url, other.proxy.url)
     await rounds(driver)
@@ -73,7 +73,7 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  test('that answer in turns, one far behind: nothing is taken back', async () => {
+  test('that alternate, one of them far behind, roll nothing back', async () => {
     other = await startSecondAddress(world)
     over(world.proxy.url, other.proxy.url)
     const behind = await standsStill(world)
@@ -91,7 +91,7 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  test('one on a fork, which is longer: the preferred one is believed', async () => {
+  test('the preferred one is followed when the other one is on a longer fork', async () => {
     other = await startFork(world)
     over(world.proxy.url, other.proxy.url)
     await mineOn(other, 30)
@@ -104,12 +104,12 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  test('one on a fork while the other is silent: booking waits and takes nothing back', async () => {
+  test('indexing waits and rolls nothing back when the only reachable one is on a fork', async () => {
     other = await startFork(world)
     over(world.proxy.url, other.proxy.url)
     await signAndMine()
     await mineOn(other, 20)
-    // They are compared while both answer: from here on it is known which one is on a fork.
+    // Compared while both answer, so that the fork is known from here on.
     await rounds(driver)
     const before = await bookedHash()
     world.proxy.set(() => 'reset')
@@ -125,7 +125,7 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  test('one whose head does not follow what is booked takes nothing back while the other has that', async () => {
+  test('a differing head rolls nothing back while the other endpoint has the indexed block', async () => {
     other = await startSecondAddress(world)
     await signAndMine()
     await world.book()
@@ -133,7 +133,7 @@ describe('two endpoints of a chain', () => {
     const number = toQuantity(BigInt(await world.rpc<string>('eth_blockNumber')) + 1n)
     const orphan = { ...head, number, hash: otherHash, parentHash: otherHash }
     other.proxy.set(({ params: [at] }) => (at === 'latest' ? { answer: orphan } : undefined))
-    // Compared only at first: between the orphan and the block that takes its place the preferred one is believed.
+    // Compared once at the start: until the replacement block the preferred endpoint counts.
     driver = driverOver(world, [other.proxy.url, world.proxy.url], 3_600_000)
     await rounds(driver, 3)
     await world.mine()
@@ -146,7 +146,7 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  test('what was booked from a fork is taken back when the preferred one is there again', async () => {
+  test('blocks indexed from a fork are rolled back when the preferred endpoint is available again', async () => {
     other = await startFork(world)
     over(world.proxy.url, other.proxy.url)
     const before = await bookedHash()
@@ -167,7 +167,7 @@ describe('two endpoints of a chain', () => {
     await expectDone()
   })
 
-  test('one that is silent from the start is not waited for', async () => {
+  test('one that never answers is not waited for', async () => {
     other = await startSecondAddress(world)
     over(other.proxy.url, world.proxy.url)
     other.proxy.set(() => 'reset')
@@ -176,7 +176,7 @@ describe('two endpoints of a chain', () => {
     await expectDone()
   })
 
-  test('that both lack the booked block: a reorg is believed at once', async () => {
+  test('that both miss the indexed block: the reorg counts at once', async () => {
     other = await startSecondAddress(world)
     over(world.proxy.url, other.proxy.url)
     await signAndMine()
@@ -193,7 +193,7 @@ describe('two endpoints of a chain', () => {
     await expectDone()
   })
 
-  test('one that fails in the middle of a round: the other is booked in the next one', async () => {
+  test('one that fails within a round: the next round indexes from the other one', async () => {
     other = await startSecondAddress(world)
     over(world.proxy.url, other.proxy.url)
     await rounds(driver)

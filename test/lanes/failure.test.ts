@@ -10,7 +10,7 @@ describe('a call that fails', () => {
   })
   afterAll(() => world?.stop())
 
-  describe('on chain, after its simulation succeeded', () => {
+  describe('on the chain, after its simulation succeeded', () => {
     let lend: Lend
     beforeAll(async () => {
       lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
@@ -22,7 +22,7 @@ describe('a call that fails', () => {
     })
     afterAll(() => setFrozen(world, false))
 
-    test('is told as failed, though its transaction succeeded', async () => {
+    test('is reported as failed, although its transaction succeeded', async () => {
       const row = await world.row(lend.operationId)
       const message = 'the reserve is frozen (Aave 28)'
       expect(row).toMatchObject({ state: 'confirmed', success: false, units: null, message })
@@ -31,7 +31,7 @@ describe('a call that fails', () => {
       expect(await world.usdcOf(lend.wallet.address)).toBe(usdcUnits)
     })
 
-    test('holds its money until no reorg can turn it round', async () => {
+    test('keeps its reservation until no reorg can change the failure', async () => {
       const held = { spent_block: null, released_at: null }
       expect(await world.reservation(lend.intentId)).toMatchObject(held)
       await world.mine(finalityBlocks)
@@ -40,7 +40,7 @@ describe('a call that fails', () => {
       expect(reservation).toMatchObject({ spent_block: null, released_at: expect.any(Date) })
     })
 
-    test('is not tried again', async () => {
+    test('is not retried', async () => {
       const before = await world.transactions()
       await world.submit(lend.order)
       await world.round()
@@ -48,7 +48,7 @@ describe('a call that fails', () => {
     })
   })
 
-  test('in the simulation is refused twice, at two blocks, and never signed', async () => {
+  test('in the simulation is refused at two blocks, and never signed', async () => {
     const before = (await world.transactions()).length
     const lend = await world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
     await world.sign()
@@ -70,7 +70,7 @@ describe('a call that fails', () => {
     expect(await world.transactions()).toHaveLength(before)
   })
 
-  test('in one simulation only may succeed in the next', async () => {
+  test('in one simulation may succeed in the next', async () => {
     const wallet = await world.createWallet(usdcUnits)
     await setFrozen(world, true)
     await world.book()
@@ -84,7 +84,7 @@ describe('a call that fails', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
   })
 
-  test('does not keep its neighbours from being signed', async () => {
+  test('does not stop the signatures of other operations', async () => {
     const poor = await world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
     const broken = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     const good = await world.lend(await world.createWallet(usdcUnits), usdcUnits)

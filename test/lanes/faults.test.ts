@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Decide, Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
-/** After so long an answer counts as none, ms. */
+/** Timeout of an answer, ms. */
 const SILENT_MS = 1_000
 
 describe('a node that fails', () => {
@@ -25,7 +25,7 @@ describe('a node that fails', () => {
     ({ method }) =>
       method === name ? fault : undefined
 
-  /** Another one that waits: without it, nothing is open that our own transactions do not tell of. */
+  /** A second waiting operation; without it only our own transactions are read. */
   const createOpen = async () => {
     const { operationId } = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     const later = { code: 'RPC_ERROR', retry_after: new Date(Date.now() + 3_600_000) }
@@ -51,7 +51,7 @@ describe('a node that fails', () => {
   }
 
   test.each<Fault>(['http500', 'http429', 'reset', { error: { code: -32005, message: 'limit' } }])(
-    'while signing (%j) defers, signs nothing and goes on later',
+    'while signing (%j): the operation is deferred, and signed later',
     async (fault) => {
       world.proxy.set(() => fault)
       await world.sign()
@@ -61,7 +61,7 @@ describe('a node that fails', () => {
   )
 
   test.each(['eth_estimateGas', 'eth_call', 'eth_getCode'])(
-    'in the middle of the preparation (%s) defers and goes on later',
+    'during the preparation (%s): the operation is deferred, and signed later',
     async (method) => {
       world.proxy.set(onMethod(method, 'reset'))
       await world.sign()
@@ -70,14 +70,14 @@ describe('a node that fails', () => {
     },
   )
 
-  test('by silence defers after its time limit', async () => {
+  test('with a timeout: the operation is deferred', async () => {
     world.proxy.set(onMethod('eth_estimateGas', { delayMs: 1.5 * SILENT_MS }))
     await world.sign()
     await expectDeferred('RPC_ERROR')
     await expectDoneAfterwards()
   })
 
-  test('by a reverted call without data is believed that the call would fail', async () => {
+  test('with a revert without data: the call counts as failing', async () => {
     const error = { code: -32000, message: 'execution reverted' }
     world.proxy.set(onMethod('eth_estimateGas', { error }))
     await world.sign()
@@ -85,7 +85,7 @@ describe('a node that fails', () => {
     await expectDoneAfterwards()
   })
 
-  test('by being behind the block of the operation is not asked', async () => {
+  test('behind the block of the operation: it is not used', async () => {
     const old = await world.rpc('eth_getBlockByNumber', ['0x1', false])
     world.proxy.set(onMethod('eth_getBlockByNumber', { answer: old }))
     await world.sign()
@@ -95,7 +95,7 @@ describe('a node that fails', () => {
   })
 
   test.each<Fault>(['http500', 'http429', 'reset', 'lostReply'])(
-    'while sending (%j) gets the same bytes again, and they count once',
+    'while broadcasting (%j): the same bytes are sent again, and executed once',
     async (fault) => {
       await world.sign()
       world.proxy.set(onMethod('eth_sendRawTransaction', fault))
@@ -105,7 +105,7 @@ describe('a node that fails', () => {
     },
   )
 
-  test('while booking books nothing by halves', async () => {
+  test('while indexing: nothing is indexed partially', async () => {
     await createOpen()
     await world.sign()
     await world.broadcast()
@@ -118,7 +118,7 @@ describe('a node that fails', () => {
     await expectDoneAfterwards()
   })
 
-  test('by logs of other blocks is asked again', async () => {
+  test('with logs of other blocks: they are requested again', async () => {
     await createOpen()
     await world.round()
     const logs = await world.rpc('eth_getLogs', [{ fromBlock: 'latest' }])
@@ -133,7 +133,7 @@ describe('a node that fails', () => {
     expect(await world.row(next.operationId)).toMatchObject({ state: 'confirmed' })
   })
 
-  test('by logs that it does not have yet hides no outcome of our own transactions', async () => {
+  test('with missing logs: outcomes of our own transactions are still indexed', async () => {
     await createOpen()
     world.proxy.set(onMethod('eth_getLogs', { answer: [] }))
     await world.round()
@@ -141,7 +141,7 @@ describe('a node that fails', () => {
     await expectDoneAfterwards()
   })
 
-  test('by a price feed without an answer costs the price, not the outcome', async () => {
+  test('with an unanswered price feed: the outcome is indexed without a price', async () => {
     const error = { code: 3, message: 'execution reverted', data: '0x' }
     await world.sign()
     await world.broadcast()
@@ -152,7 +152,7 @@ describe('a node that fails', () => {
   })
 })
 
-describe('a lane', () => {
+describe('a sender', () => {
   let world: World
 
   beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('a lane', () => {
     return lends
   }
 
-  test('does not send a nonce before the one below it has reached the node', async () => {
+  test('sends a nonce only after the lower one has reached the node', async () => {
     const lends = await lendTwo()
     const asked: unknown[] = []
     world.proxy.set(({ method, params }) => {
@@ -188,7 +188,7 @@ describe('a lane', () => {
     }
   })
 
-  test('without gas signs nothing until it has some', async () => {
+  test('signs nothing without gas, and continues when it has some', async () => {
     const [lane] = world.senders
     const before = (await world.transactions()).length
     const lend = await createLend()
@@ -202,7 +202,7 @@ describe('a lane', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
   })
 
-  test('whose chain knows more nonces than the database signs nothing', async () => {
+  test('signs nothing when its chain has more nonces than the database', async () => {
     const [from] = world.senders
     const before = (await world.transactions()).length
     await world.rpc('anvil_impersonateAccount', [from])

@@ -19,7 +19,7 @@ afterAll(() => world?.stop())
 const questions = () => world.service().feeQuestions().length
 const untilAsked = (times: number) => world.waitUntil(() => Promise.resolve(questions() >= times))
 
-/** Another process begins, and asks all anew. */
+/** A new process, which reads everything again. */
 async function askAgain(): Promise<void> {
   await world.stopAttester()
   const before = questions()
@@ -27,7 +27,7 @@ async function askAgain(): Promise<void> {
   await untilAsked(before + pairs)
 }
 
-/** What the API reads. */
+/** The API's view. */
 async function known() {
   const api = connect(world.database.urlAs('steward_api'), 1)
   try {
@@ -52,7 +52,7 @@ async function expectFees(fastMillionths: bigint | null, standardMillionths: big
 }
 
 describe('the fees of the bridge', () => {
-  test('are stored for each pair of chains, and not asked for again with each look', async () => {
+  test('are stored per pair of chains, and not requested on each check', async () => {
     world.service().setFees(offered)
     await askAgain()
     await expectFees(131n, 0n)
@@ -62,7 +62,7 @@ describe('the fees of the bridge', () => {
     expect(questions()).toBe(before)
   })
 
-  test('stay what they were while the service is broken', async () => {
+  test('stay unchanged while the service fails', async () => {
     world.service().setFees(offered)
     await askAgain()
     await expectFees(131n, 0n)
@@ -74,7 +74,7 @@ describe('the fees of the bridge', () => {
     expect(await readAt()).toEqual(before)
   })
 
-  test('stay what they were while the service leaves all unanswered, which is asked but once', async () => {
+  test('stay unchanged while the service does not answer, and one request is sent', async () => {
     world.service().setFees(offered)
     await askAgain()
     await expectFees(131n, 0n)
@@ -89,7 +89,7 @@ describe('the fees of the bridge', () => {
     await expectFees(131n, 0n)
   })
 
-  test('of a way that is no longer offered are gone, and the pair is known to have none', async () => {
+  test('of a speed that is no longer offered are removed, and the pair is stored without a fee', async () => {
     world.service().setFees(offered)
     await askAgain()
     await expectFees(131n, 0n)

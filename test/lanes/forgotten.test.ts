@@ -6,27 +6,27 @@ import {
   countExecutions,
   createFullWorld,
   prepareActions,
-  type Running,
+  type RunningIntent,
 } from './world/everyAction.js'
 import { skipPauses } from './world/treasury.js'
 import type { World } from './world/fixture.js'
 
-type Known = { id: string; kind: string; tx_hash: string; units: string; success: boolean }
+type ExecutedRow = { id: string; kind: string; tx_hash: string; units: string; success: boolean }
 
 let world: World
-let running: Running[]
-let known: Known[]
+let running: RunningIntent[]
+let known: ExecutedRow[]
 
-/** What this chain has executed, by our rows. */
+/** The chain's executions, from our rows. */
 const readRows = () =>
   world
     .db('operation')
     .where({ chain_id: world.chain.chainId })
     .whereIn('state', ['mined', 'confirmed', 'final'])
     .orderBy('id')
-    .select<Known[]>('id', 'kind', 'tx_hash', 'units', 'success')
+    .select<ExecutedRow[]>('id', 'kind', 'tx_hash', 'units', 'success')
 
-/** Each operation is done, and its row is lost together with what was signed, as when a backup is restored. */
+/** Executes each operation, then deletes its row and signature, like a restored backup. */
 beforeAll(async () => {
   world = await createFullWorld()
   running = await prepareActions(world, 1)
@@ -47,8 +47,8 @@ const forget = () =>
     known.map(({ id }) => id),
   )
 
-describe('operations that the database has forgotten', () => {
-  test('are booked from their logs, each once, and nothing is signed anew', async () => {
+describe('operations that the database has lost', () => {
+  test('are indexed from their logs, each once, without a new signature', async () => {
     const kinds = known.map(({ kind }) => kind).sort()
     expect(kinds).toEqual(['bridge', 'deposit', 'fund', 'mint', 'swap', 'withdraw'])
     const before = (await world.transactions()).length
@@ -70,11 +70,11 @@ describe('operations that the database has forgotten', () => {
     for (const { findFault } of running) expect(await findFault()).toBeUndefined()
   })
 
-  test('are neither given up nor cancelled while their logs are looked up', async () => {
+  test('are neither expired nor cancelled while their logs are searched', async () => {
     await forget()
     for (const { handIn } of running) await handIn()
     await world.sign()
-    const found = await world.db('operation').whereNotNull('spent_since').select<Known[]>()
+    const found = await world.db('operation').whereNotNull('spent_since').select<ExecutedRow[]>()
     expect(found.length).toBeGreaterThan(0)
     const giveUp = world
       .workerDb('operation')
@@ -86,7 +86,7 @@ describe('operations that the database has forgotten', () => {
     await expect(giveUp).rejects.toMatchObject({ code: '42501' })
   })
 
-  test('are booked from a range that is named, and only what was asked for', async () => {
+  test('are indexed from a given range, and only the given ones', async () => {
     const spent = await findSpentOperations(world.db, world.chain.chainId)
     const wanted = spent.filter(({ kind }) => kind === 'deposit')
     expect(wanted).toHaveLength(1)

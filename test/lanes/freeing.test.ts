@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => world.proxy.set(undefined))
 afterAll(() => world?.stop())
 
-/** The node refuses these bytes, and all others like them are taken. */
+/** The node rejects these bytes, and accepts all others. */
 const refuse = (raw: string | undefined, message: string) =>
   world.proxy.set(({ params: [sent] }) =>
     raw && sent === raw ? { refuse: { code: -32_000, message } } : undefined,
@@ -32,7 +32,7 @@ const round = async () => {
   await world.book()
 }
 
-describe('bytes that every endpoint refuses for good', () => {
+describe('bytes that every endpoint rejects permanently', () => {
   beforeEach(() => lent.begin())
 
   const refuseFirst = async (message: string, times = 3) => {
@@ -40,7 +40,7 @@ describe('bytes that every endpoint refuses for good', () => {
     await sendTimes(times)
   }
 
-  test('are replaced by a transfer of nothing, and what they carried goes alone', async () => {
+  test('are replaced with an empty transfer, and their operations are resubmitted', async () => {
     await refuseFirst(HOPELESS)
     await replaceStuck(world)
     const [first, second] = (await lent.sends()).map(({ raw }) => Transaction.from(raw))
@@ -54,12 +54,12 @@ describe('bytes that every endpoint refuses for good', () => {
     await lent.expectDone()
   })
 
-  test('may be mined all the same: what they carried is executed once', async () => {
+  test('may still be mined, and their operations are executed once', async () => {
     await refuseFirst(HOPELESS)
     await replaceStuck(world)
     await carryNow(world)
     await world.sign()
-    // Some node has taken the old bytes after all, and its block comes first.
+    // Some node has accepted the old bytes, and its block comes first.
     await world.rpc('eth_sendRawTransaction', [(await lent.sends())[0]?.raw])
     await world.mine()
     await world.broadcast()
@@ -70,7 +70,7 @@ describe('bytes that every endpoint refuses for good', () => {
     expect(states).not.toContain('open')
   })
 
-  test('are given up only when it happened three times in a row', async () => {
+  test('are given up after the third rejection in a row', async () => {
     await refuseFirst(HOPELESS, 2)
     world.proxy.set(undefined)
     await sendTimes(1)
@@ -89,7 +89,7 @@ describe('bytes that every endpoint refuses for good', () => {
     'max fee per gas less than block base fee',
     'already known',
     'txpool is full',
-  ])('are not those of which a node says: %s', async (message) => {
+  ])('do not include the rejection: %s', async (message) => {
     await refuseFirst(message, 4)
     await replaceStuck(world)
     expect(await lent.sends()).toHaveLength(1)
@@ -101,8 +101,8 @@ describe('bytes that every endpoint refuses for good', () => {
   })
 })
 
-describe('a nonce that nobody needs', () => {
-  // Anybody may execute what a wallet has signed once its account is delegated.
+describe('a nonce without a needed operation', () => {
+  // Any account may execute a signed operation once its wallet is delegated.
   beforeEach(async () => {
     const wallet = await world.createWallet(2n * usdcUnits)
     await lent.begin(wallet)
@@ -110,7 +110,7 @@ describe('a nonce that nobody needs', () => {
     await lent.begin(wallet)
   })
 
-  test('is freed by a transfer of nothing, once what it carries is confirmed elsewhere', async () => {
+  test('is freed with an empty transfer when its operations are confirmed elsewhere', async () => {
     refuse((await lent.sends())[0]?.raw, 'txpool is full')
     await world.broadcast()
     await executeFirst(world, lent.lend().operationId)
@@ -125,7 +125,7 @@ describe('a nonce that nobody needs', () => {
     expect(await lent.transaction()).toMatchObject({ state: 'mined', mined_send: 2 })
   })
 
-  test('and was freed is no carrier any more when a reorg takes the other one back', async () => {
+  test('includes no operation after a reorg, once it was freed', async () => {
     refuse((await lent.sends())[0]?.raw, 'txpool is full')
     await world.broadcast()
     await executeFirst(world, lent.lend().operationId)

@@ -41,7 +41,7 @@ async function untilOver(fundings: Lend[]): Promise<number> {
 }
 
 describe('fundings that wait together', () => {
-  test('go in one transaction per lane, each is paid once, and shares add up to the receipts', async () => {
+  test('share one transaction per sender, are paid once each, and their gas shares add up to the receipts', async () => {
     const before = (await world.sends()).length
     const fundings = await fundMany(8)
     await world.round()
@@ -60,7 +60,7 @@ describe('fundings that wait together', () => {
 })
 
 describe('a treasury with money for 3 of 10 fundings', () => {
-  test('signs for 3, which are paid, and refuses 7, which cost no gas', async () => {
+  test('pays 3, and refuses 7 without gas', async () => {
     await leaveTreasury(world, 3n * usdcUnits)
     await world.mine()
     await world.book()
@@ -76,11 +76,11 @@ describe('a treasury with money for 3 of 10 fundings', () => {
       expect(row?.message).toContain('the treasury cannot pay')
     }
     expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
-    // Each lane carries those of its wallets together.
+    // Each sender includes the operations of its wallets together.
     expect((await world.transactions()).length - before).toBeLessThanOrEqual(3)
   })
 
-  test('pays 3 and takes 7 back, when its money went after all were signed', async () => {
+  test('pays 3 and cancels 7, when its money disappears after the signatures', async () => {
     await world.mint(world.treasury, 10n * usdcUnits)
     await world.mine()
     await world.book()
@@ -96,7 +96,7 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     expect(failed).toHaveLength(7)
     expect(failed[0]?.message).toContain('the treasury could not pay')
     expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
-    // Each lane sent those of its wallets together, of which 7 were reverted alone and taken back alone, once.
+    // Each sender sent its wallets' payments together. 7 reverted alone, and each was cancelled once.
     const count = (await world.transactions()).length - before
     expect(count).toBeGreaterThanOrEqual(1 + 7)
     expect(count).toBeLessThanOrEqual(2 + 7)
@@ -140,7 +140,7 @@ describe('a funding that was reverted', () => {
     expect(await paidUnits([funding])).toBe(usdcUnits)
   })
 
-  test('and executed by a stranger while it is taken back is paid, and told as paid', async () => {
+  test('and executed by a foreign account during its cancellation is paid, and reported as paid', async () => {
     const funding = await revertOne()
     const { operationId } = funding
     await world.db('operation').where({ id: operationId }).update({ carry_failures: 3 })

@@ -7,17 +7,22 @@ import { createArrival, expectArrived } from './bridge/crossing.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 const GWEI = 1_000_000_000n
-/** What the devnet's price feed says. */
+/** The price of the devnet's feed. */
 const ETH_PRICE_E8 = 3_000n * 10n ** 8n
 
-/** Replaces the price of data on L1 that the chain's stand-in tells. */
+/** Sets the L1 data price of the rollup stand-in. */
 async function priceL1(world: World, at: string, wei: bigint): Promise<void> {
   await world.rpc('anvil_setStorageAt', [at, toBeHex(0, 32), toBeHex(wei, 32)])
 }
 
-type Receipt = { gasUsed: string; effectiveGasPrice: string; gasUsedForL1?: string; l1Fee?: string }
+type RollupReceipt = {
+  gasUsed: string
+  effectiveGasPrice: string
+  gasUsedForL1?: string
+  l1Fee?: string
+}
 const receiptOf = (world: World, hash: string) =>
-  world.signer.chains.byId(0).send<Receipt>('eth_getTransactionReceipt', [hash])
+  world.signer.chains.byId(0).send<RollupReceipt>('eth_getTransactionReceipt', [hash])
 
 async function lendFrom(world: World, count: number): Promise<Lend[]> {
   const lends: Lend[] = []
@@ -34,16 +39,16 @@ async function expectLent(world: World, lends: Lend[]): Promise<void> {
   }
 }
 
-describe('on Arbitrum, where data on L1 is part of the gas,', () => {
+describe('Arbitrum, where L1 data is charged as gas:', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1, asRollup: true })
-    // A busy day on L1: more gas for the data than execution takes.
+    // A busy day on L1: data needs more gas than execution.
     await priceL1(world, ARB_GAS_INFO_ADDRESS, 2n * GWEI)
   })
   afterAll(() => world?.stop())
 
-  test('the limit of a bundle covers it, and what was used contains it', async () => {
+  test('the limit of a bundle covers it, and the used gas includes it', async () => {
     const lends = await lendFrom(world, 1)
     await world.round()
     await expectLent(world, lends)
@@ -62,7 +67,7 @@ describe('on Arbitrum, where data on L1 is part of the gas,', () => {
     await expectArrived(world, arrival, minting)
   })
 
-  test('twenty operations still share a transaction, and its gas', async () => {
+  test('twenty operations still share one transaction and its gas', async () => {
     await priceL1(world, ARB_GAS_INFO_ADDRESS, GWEI / 10n)
     const lends = await lendFrom(world, 20)
     const before = (await world.transactions()).length
@@ -76,11 +81,11 @@ describe('on Arbitrum, where data on L1 is part of the gas,', () => {
   })
 })
 
-describe('on an OP Stack chain, where data on L1 has a fee of its own,', () => {
+describe('an OP Stack chain, where L1 data has a fee of its own:', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ name: 'base-sepolia', lanes: 1, asRollup: true })
-    // The fee for L1 is far above that for execution.
+    // The L1 fee is far above the execution fee.
     await priceL1(world, GAS_PRICE_ORACLE_ADDRESS, 1_000n * GWEI)
   })
   afterAll(() => world?.stop())
@@ -88,7 +93,7 @@ describe('on an OP Stack chain, where data on L1 has a fee of its own,', () => {
   const setBalance = (wei: bigint) =>
     world.rpc('anvil_setBalance', [world.senders[0], toQuantity(wei)])
 
-  test('costs of a bundle contain the fee, and add up to the receipt', async () => {
+  test('costs of a bundle include the fee, and add up to the receipt', async () => {
     const lends = await lendFrom(world, 3)
     await world.round()
     await expectLent(world, lends)
@@ -98,11 +103,11 @@ describe('on an OP Stack chain, where data on L1 has a fee of its own,', () => {
     expect(BigInt(l1Fee ?? 0)).toBeGreaterThan(execution)
     const costs = await world.db('operation').pluck<string[]>('gas_cost_usd')
     const sum = costs.reduce((total, usd) => total + Number(usd), 0)
-    // Each share is rounded down to a millionth.
+    // Each share is rounded down to 1e-6.
     expect(sum).toBeCloseTo(gasCostUsd(execution + BigInt(l1Fee ?? 0), ETH_PRICE_E8), 4)
   })
 
-  test('a lane that can pay the gas but not the fee signs nothing', async () => {
+  test('a sender that can pay the gas but not the fee signs nothing', async () => {
     const [lend] = (await lendFrom(world, 1)) as [Lend]
     const before = await world.transactions()
     await setBalance(100_000n * GWEI)
@@ -123,7 +128,7 @@ describe('on an OP Stack chain, where data on L1 has a fee of its own,', () => {
     ['no more than the most', { answer: toQuantity(1_000n * GWEI) }, GWEI / 10n],
     ['no less than the least', { answer: '0x0' }, GWEI / 1_000n],
     [
-      'the least where nothing is suggested',
+      'the lowest one without a suggestion',
       { error: { code: -32_601, message: 'no such method' } },
       GWEI / 1_000n,
     ],

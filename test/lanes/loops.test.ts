@@ -8,7 +8,7 @@ import { watchQueue } from '../../db/lanes/queue.js'
 import { runSigner } from '../../signer/sign.js'
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
 
-describe('signer and driver as loops', () => {
+describe('signer and driver loops', () => {
   let world: World
   let stopping: AbortController
   let listener: Listener
@@ -34,7 +34,7 @@ describe('signer and driver as loops', () => {
   })
   afterAll(() => world?.stop())
 
-  /** What an activity does with its operation. */
+  /** Waits for an operation like an activity. */
   const lendAndWait = async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
@@ -46,11 +46,11 @@ describe('signer and driver as loops', () => {
     return outcomeOf(last)
   }
 
-  test('an operation is confirmed', async () => {
+  test('confirm an operation', async () => {
     expect(await lendAndWait()).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 
-  test('go on though nothing is announced any more', async () => {
+  test('continue when notifications are lost', async () => {
     await world.waitUntil(async () => {
       const { rows } = await world.db.raw<{ rows: unknown[] }>(
         `select pg_terminate_backend(pid) from pg_stat_activity
@@ -64,13 +64,13 @@ describe('signer and driver as loops', () => {
     expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 
-  test('survive an announcement that makes no sense', async () => {
+  test('survive an invalid notification', async () => {
     await world.db.raw(`select pg_notify('operation', 'nonsense'), pg_notify('operation', '')`)
     expect(await lendAndWait()).toMatchObject({ kind: 'done' })
   })
 
-  test('go on after the loss of all their connections', async () => {
-    // The loops run.
+  test('continue after the loss of all connections', async () => {
+    // Lets the loops start.
     await lendAndWait()
     await world.db.raw(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -80,33 +80,33 @@ describe('signer and driver as loops', () => {
   })
 })
 
-describe('a queue', () => {
+describe('watchQueue', () => {
   const listenerOf = () => {
     const subscribers = new Set<Parameters<Listener['subscribe']>[0]>()
     const publish = (state: string, chainId?: number) => {
-      for (const tell of subscribers) tell({ id: '1', state, chainId })
+      for (const notify of subscribers) notify({ id: '1', state, chainId })
     }
     return {
       publish,
-      subscribe: (tell: Parameters<Listener['subscribe']>[0]) => {
-        subscribers.add(tell)
-        return () => subscribers.delete(tell)
+      subscribe: (notify: Parameters<Listener['subscribe']>[0]) => {
+        subscribers.add(notify)
+        return () => subscribers.delete(notify)
       },
     }
   }
 
-  test('wakes a waiter though an earlier wait was left alone', async () => {
+  test('wakes a waiter after an earlier wait was abandoned', async () => {
     const listener = listenerOf()
     const next = watchQueue(listener, new AbortController().signal, ['queued'])
     void next(10)
-    // Longer than the test may take: only the announcement ends it.
+    // Longer than the test: only the notification ends it.
     const wait = next(600_000)
     await new Promise((resolve) => setTimeout(resolve, 30))
     listener.publish('queued')
     await expect(wait).resolves.toBe('queued')
   })
 
-  test('what a chain brings wakes those who wait for it or for any, and no others', async () => {
+  test('a change of a chain wakes the waiters for it and for any chain, and no others', async () => {
     const listener = listenerOf()
     const next = watchQueue(listener, new AbortController().signal, ['queued'])
     const woken: string[] = []

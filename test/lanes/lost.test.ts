@@ -3,9 +3,9 @@ import { carryNow, forgetSent, openLane, useLend } from './world/stuck.js'
 import { createWorld, finalityBlocks, type World } from './world/fixture.js'
 
 const GWEI = 1_000_000_000n
-const ALARM = 'the nonce was used by something else: who has the key of this lane?'
+const ALARM = 'nonce used by a foreign transaction: check who holds the key of this sender'
 
-describe('a nonce that something else has used', () => {
+describe('a nonce that a foreign transaction has used', () => {
   let world: World
   const lent = useLend(() => world)
 
@@ -19,7 +19,7 @@ describe('a nonce that something else has used', () => {
   afterEach(() => world.proxy.set(undefined))
   afterAll(() => world?.stop())
 
-  /** Somebody who has the key of the lane spends its nonce before we do. */
+  /** An attacker with the sender's key uses its nonce first. */
   async function useNonce(): Promise<void> {
     const lane = await openLane(world)
     const { nonce } = await lent.transaction()
@@ -37,14 +37,14 @@ describe('a nonce that something else has used', () => {
     forgetSent(world)
     await world.broadcast()
   }
-  const alarms = () => world.told.filter(({ message }) => message === ALARM)
+  const alarms = () => world.logs.filter(({ message }) => message === ALARM)
   const expectCarriedOnce = async () => {
     await carryNow(world)
     await world.round()
     await lent.expectDone()
   }
 
-  test('is not lost at a node that has pruned the state of its final block', async () => {
+  test('is not lost on a node that has pruned the state of its final block', async () => {
     await world.mine(finalityBlocks)
     await world.book()
     const error = { code: -32_000, message: 'missing trie node' }
@@ -72,7 +72,7 @@ describe('a nonce that something else has used', () => {
     await expectCarriedOnce()
   })
 
-  test('is lost when that is final and not before, and what it carried is executed once', async () => {
+  test('is lost only when that is final, and its operations are executed once', async () => {
     const before = alarms().length
     await world.mine(finalityBlocks - 2)
     await world.book()

@@ -5,9 +5,9 @@ import { bookChain } from '../../lanes/book.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
-type Header = { number: string; hash: string }
+type NodeBlock = { number: string; hash: string }
 
-/** What every node of this file has in common: a world, and an operation that gets done. */
+/** The common fixture of this file: a world, and an operation that is executed. */
 function useWorld() {
   let world: World
   beforeAll(async () => {
@@ -23,15 +23,15 @@ function useWorld() {
       expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
       expect(await world.deposited(wallet.address)).toBe(usdcUnits)
     },
-    /** Replaces the last blocks by empty ones, which never come out the same. */
+    /** Replaces the last blocks with empty ones, which always differ. */
     async orphan(depth: number) {
-      const before = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
+      const before = await world.rpc<NodeBlock>('eth_getBlockByNumber', ['latest', false])
       await world.rpc('anvil_setCoinbase', [hexlify(randomBytes(20))])
       await world.rpc('anvil_reorg', [depth, []])
-      const after = await world.rpc<Header>('eth_getBlockByNumber', [before.number, false])
+      const after = await world.rpc<NodeBlock>('eth_getBlockByNumber', [before.number, false])
       expect(after.hash).not.toBe(before.hash)
     },
-    /** A database that has never seen this chain. */
+    /** A database without rows of this chain. */
     async forgetChain() {
       await world.restartDriver()
       await world.db('block_header').delete()
@@ -45,10 +45,10 @@ const onTag =
   ({ method, params }) =>
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? fault : undefined
 
-describe('a first boot', () => {
+describe('a first start', () => {
   const { world, lend, expectDone, orphan, forgetChain } = useWorld()
 
-  test('whose newest block turns out to be an orphan goes on all the same', async () => {
+  test('continues when a reorg removes its newest block', async () => {
     const wallet = await world().createWallet(usdcUnits)
     await world().mine(20)
     await forgetChain()
@@ -59,7 +59,7 @@ describe('a first boot', () => {
     await expectDone(lent)
   })
 
-  test('finds what was mined before, above the finalized block', async () => {
+  test('finds operations mined above the finalized block', async () => {
     const lent = await lend()
     await world().sign()
     await world().broadcast()
@@ -70,15 +70,15 @@ describe('a first boot', () => {
   })
 })
 
-describe('a final block that has vanished', () => {
+describe('a missing final block', () => {
   const { world, orphan } = useWorld()
 
-  test('error: ends the booking and is told, nothing is taken back', async () => {
+  test('error: stops the indexing with an error log, and nothing is rolled back', async () => {
     await world().mine(20)
     await world().book()
     await orphan(18)
-    await expect(world().book()).rejects.toThrow('A finalized block has vanished')
-    const alarms = world().told.filter(({ level }) => level === 'error')
+    await expect(world().book()).rejects.toThrow('A finalized block is missing')
+    const alarms = world().logs.filter(({ level }) => level === 'error')
     expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('final') })])
   })
 })
@@ -86,7 +86,7 @@ describe('a final block that has vanished', () => {
 describe('a node', () => {
   const { world, lend, expectDone, forgetChain } = useWorld()
 
-  describe('that does not tell what is final', () => {
+  describe('without the tag finalized', () => {
     test.each<Fault>([
       { answer: null },
       { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } },
@@ -95,7 +95,7 @@ describe('a node', () => {
     ])('(%j) is served, and depth decides', async (fault) => {
       await world().mine(80)
       await forgetChain()
-      world().told.length = 0
+      world().logs.length = 0
       world().proxy.set(onTag(fault))
       const lent = await lend()
       await world().round()
@@ -112,14 +112,16 @@ describe('a node', () => {
       await world().mine()
       await world().book()
       expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
-      const warned = world().told.filter(({ message }) => message.includes('what is final'))
+      const warned = world().logs.filter(({ message }) =>
+        message.startsWith('finalized block not reported'),
+      )
       expect(warned).toHaveLength(1)
     })
 
     test('once in a while is not one: its depth decides nothing', async () => {
       const lent = await lend()
       await world().round()
-      world().told.length = 0
+      world().logs.length = 0
       let asked = 0
       world().proxy.set((call) => (asked++ % 3 > 0 ? onTag({ answer: null })(call) : undefined))
       for (let i = 0; i < 5; i++) {
@@ -127,7 +129,7 @@ describe('a node', () => {
         await world().book()
       }
       await expectDone(lent)
-      expect(world().told).toEqual([])
+      expect(world().logs).toEqual([])
     })
 
     test('whose finalized block goes back makes nothing less final', async () => {
@@ -199,26 +201,26 @@ describe('a node', () => {
       return row?.message
     }
 
-    test('is that of the hash that the registry knows', async () => {
+    test('has the hash of the registry', async () => {
       const code = await world().rpc<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
       expect(keccak256(code)).toBe(DELEGATE_CODE_HASH)
     })
 
-    test('that is missing is never remembered, and nothing is signed with it', async () => {
+    test('that is missing is not cached, and nothing is signed', async () => {
       expect(await refused('0x')).toContain('no code')
     })
 
-    test('that is another one is never remembered, and nothing is signed with it', async () => {
+    test('that differs is not cached, and nothing is signed', async () => {
       expect(await refused('0x00')).toContain('other code than that of Simple7702Account')
     })
   })
 
-  describe('that refuses a transaction', () => {
+  describe('that rejects a transaction', () => {
     const onSend =
       (fault: Fault): Decide =>
       ({ method }) =>
         method === 'eth_sendRawTransaction' ? fault : undefined
-    /** What was sent may be sent again. */
+    /** Clears the resend times. */
     const letTimePass = () => {
       const { sentAt } = world().driver()
       for (const [hash, at] of sentAt) sentAt.set(hash, at - 10_000)

@@ -25,7 +25,7 @@ describe('exactly once', () => {
       .whereNotNull('taken_by')
       .update({ taken_until: world.db.raw(`clock_timestamp() - interval '1 second'`) })
 
-  /** A signer takes the operation and dies. */
+  /** A signer claims the operation and dies. */
   const takeAndDie = async () => {
     const lanes = await readLanes(world.signerDb)
     const taken = await Promise.all(
@@ -42,7 +42,7 @@ describe('exactly once', () => {
     await expectDoneOnce()
   })
 
-  test('the same effect submitted by two workers at once is one operation', async () => {
+  test('the same effect submitted by two workers concurrently is one operation', async () => {
     const intentId = await world.insertLend(lend.wallet, usdcUnits)
     const order = { ...lend.order, intentId }
     const [one, two] = await Promise.all([world.submit(order), world.submit(order)])
@@ -51,7 +51,7 @@ describe('exactly once', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(2n * usdcUnits)
   })
 
-  test('two signers at once sign it once', async () => {
+  test('two concurrent signers sign it once', async () => {
     const before = (await world.transactions()).length
     const other = world.createSigner('other')
     await Promise.all([world.sign(), world.sign(other), world.sign(other), world.sign()])
@@ -60,9 +60,9 @@ describe('exactly once', () => {
     await expectDoneOnce()
   })
 
-  test('a signer that wakes after its lease has ended signs nothing', async () => {
+  test('a signer that resumes after its lease has expired signs nothing', async () => {
     const before = (await world.transactions()).length
-    // The lease ends while the signer simulates; another one signs first.
+    // The lease expires during the simulation; another signer signs first.
     let woken = false
     world.proxy.set(async ({ method }) => {
       if (method !== 'eth_estimateGas' || woken) return undefined
@@ -78,7 +78,7 @@ describe('exactly once', () => {
     await expectDoneOnce()
   })
 
-  test('only one of two drivers leads, the other takes over when it is gone', async () => {
+  test('only one of two drivers leads, and the other takes over when it ends', async () => {
     const other = world.createDriver()
     await expect(world.book(other)).rejects.toThrow('Another process is the leader.')
     await world.sign()
@@ -94,14 +94,14 @@ describe('exactly once', () => {
     await world.restartDriver()
   })
 
-  test('an operation whose signer died is taken again', async () => {
+  test('an operation of a dead signer is claimed again', async () => {
     expect(await takeAndDie()).toBe(1)
     await world.round()
     await expectDoneOnce()
     expect(await world.row(lend.operationId)).toMatchObject({ lost_leases: 1 })
   })
 
-  test('an operation that keeps ending its signers goes alone, then into quarantine', async () => {
+  test('an operation whose leases keep expiring is claimed alone, then quarantined', async () => {
     for (let i = 0; i < 3; i++) await takeAndDie()
     const neighbour = await world.lend(lend.wallet, usdcUnits)
     expect(await takeAndDie()).toBe(1)

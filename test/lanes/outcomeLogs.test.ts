@@ -3,7 +3,7 @@ import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
 import { toMined } from '../../lanes/outcomeLogs.js'
 import { isOutcomeOf, readOutcome, type OutcomeLog } from '../../protocols/outcomes.js'
-import type { Log, Receipt } from '../../chains/read.js'
+import type { EventLog, Receipt } from '../../chains/read.js'
 import type { WatchedOperation } from '../../db/lanes/watched.js'
 
 const events = new Interface([
@@ -27,7 +27,7 @@ const word = zeroPadValue('0x07', 32)
 const key = zeroPadValue('0x07', 24)
 
 let logIndex = 0
-function logOf(address: string, name: string, values: unknown[]): Log {
+function logOf(address: string, name: string, values: unknown[]): EventLog {
   const { topics, data } = events.encodeEventLog(name, values)
   const at = { blockNumber: 5n, blockHash: '0x05', transactionHash: '0x06' }
   return { address, topics: topics, data, ...at, logIndex: logIndex++ }
@@ -52,34 +52,34 @@ const watched = (kind: WatchedOperation['kind']): WatchedOperation => ({
   ...{ id: 'op', intentId: 'intent', sequence: 1, kind, state: 'signed', blockHash: null },
   ...{ chainKey: kind === 'fund' || kind === 'mint' ? word : key, wallet, treasury },
 })
-function outcomeOf(log: Log): OutcomeLog {
+function outcomeOf(log: EventLog): OutcomeLog {
   const outcome = readOutcome(chain, log)
   if (!outcome) throw new Error('The log is no outcome.')
   return outcome
 }
-const receiptOf = (logs: Log[], gasUsed = 1_000n): Receipt => ({
+const receiptOf = (logs: EventLog[], gasUsed = 1_000n): Receipt => ({
   ...{ transactionHash: '0x06', blockNumber: 5n, blockHash: '0x05', success: true, gasUsed },
   ...{ gasPriceWei: 1n, l1FeeWei: 0n, logs },
 })
-const minedOf = (kind: WatchedOperation['kind'], own: Log, logs: Log[]) =>
+const minedOf = (kind: WatchedOperation['kind'], own: EventLog, logs: EventLog[]) =>
   toMined(chain, watched(kind), {
     ...{ outcome: outcomeOf(own), ethPriceE8: 0n },
     carrier: { receipt: receiptOf(logs), isOurs: true },
   })
 
-describe('a log is an outcome', () => {
+describe('readOutcome', () => {
   const { messageTransmitter } = chain.cctp
   test.each([
     ['of a user operation', executed, ENTRY_POINT_ADDRESS, 'userOperation', key],
     ['of a funding', authorized, usdc, 'authorization', word],
     ['of a mint', received, messageTransmitter, 'message', word],
-  ])('%s only where its own contract tells it', (_title, tell, emitter, source, told) => {
-    expect(readOutcome(chain, tell(emitter))).toMatchObject({ source, key: told })
-    expect(readOutcome(chain, tell(addressOf(9)))).toBeUndefined()
+  ])('%s: only from its own contract', (_title, createLogOf, emitter, source, key) => {
+    expect(readOutcome(chain, createLogOf(emitter))).toMatchObject({ source, key })
+    expect(readOutcome(chain, createLogOf(addressOf(9)))).toBeUndefined()
   })
 
-  test('only of the operation of the account that acted', () => {
-    const own = (log: Log, kind: WatchedOperation['kind']) =>
+  test('only for the operation of the acting account', () => {
+    const own = (log: EventLog, kind: WatchedOperation['kind']) =>
       isOutcomeOf(outcomeOf(log), watched(kind))
     expect(own(executed(ENTRY_POINT_ADDRESS), 'deposit')).toBe(true)
     expect(own(executed(ENTRY_POINT_ADDRESS, stranger), 'deposit')).toBe(false)
@@ -88,7 +88,7 @@ describe('a log is an outcome', () => {
     expect(own(authorized(usdc, wallet), 'fund')).toBe(false)
   })
 
-  test('only of the kind of operation that its contract executes', () => {
+  test('only for the operation kind of its contract', () => {
     const message = outcomeOf(received(messageTransmitter))
     const authorization = outcomeOf(authorized(usdc))
     expect(isOutcomeOf(message, watched('mint'))).toBe(true)
@@ -96,14 +96,14 @@ describe('a log is an outcome', () => {
     expect(isOutcomeOf(authorization, watched('mint'))).toBe(false)
   })
 
-  test('only of the operation with its key', () => {
+  test('only for the operation with its key', () => {
     const other = { ...watched('deposit'), chainKey: zeroPadValue('0x08', 24) }
     expect(isOutcomeOf(outcomeOf(executed(ENTRY_POINT_ADDRESS)), other)).toBe(false)
   })
 })
 
-describe('what an operation has moved', () => {
-  test('is in its own logs: a contract that wraps it tells nothing of it', () => {
+describe('readMoved', () => {
+  test("reads the operation's own logs, and ignores those of a wrapping contract", () => {
     const before = supplied(9_000_000n)
     const mark = logOf(ENTRY_POINT_ADDRESS, 'BeforeExecution', [])
     const own = supplied(1_000_000n)
@@ -113,7 +113,7 @@ describe('what an operation has moved', () => {
     expect(mined).toMatchObject({ success: true, units: 1_000_000n, gasUsed: 1_000n })
   })
 
-  test('of a funding is what its token paid to its wallet after the authorization', () => {
+  test("reads a funding from the token's transfer to the wallet after the authorization", () => {
     const logs = [transferred(usdc, wallet, 9n)]
     const own = authorized(usdc)
     logs.push(own, transferred(addressOf(9), wallet, 8n), transferred(usdc, stranger, 7n))
@@ -124,16 +124,16 @@ describe('what an operation has moved', () => {
 })
 
 describe('the gas of a bundle', () => {
-  test('is borne by its operations, whatever another contract tells in it', () => {
+  test('is shared by its operations, independent of foreign logs', () => {
     const foreign = executed(addressOf(9), stranger, 10n ** 12n)
     const [one, other] = [
       executed(ENTRY_POINT_ADDRESS, wallet, 300n),
       executed(ENTRY_POINT_ADDRESS, stranger, 200n),
     ]
     const logs = [foreign, one, other]
-    // 501 are nobody's own: the first one bears the odd unit.
+    // 501 gas are common; the first operation includes the odd unit.
     const receipt = receiptOf(logs, 1_001n)
-    const gasOf = (log: Log) => {
+    const gasOf = (log: EventLog) => {
       const carrier = { receipt, isOurs: true }
       const mining = { outcome: outcomeOf(log), carrier, ethPriceE8: 0n }
       return toMined(chain, watched('deposit'), mining).gasUsed
@@ -141,7 +141,7 @@ describe('the gas of a bundle', () => {
     expect([gasOf(one), gasOf(other)]).toEqual([551n, 450n])
   })
 
-  test('counts only when the event has the shape of a user operation', () => {
+  test('is read only from an event with the shape of a user operation', () => {
     const whole = executed(ENTRY_POINT_ADDRESS)
     for (const data of ['0x', whole.data.slice(0, -64), whole.data.slice(2)]) {
       expect(() => readOutcome(chain, { ...whole, data })).toThrow()
@@ -150,7 +150,7 @@ describe('the gas of a bundle', () => {
     expect(readOutcome(chain, failed)).toMatchObject({ success: false, key })
   })
 
-  test('of a mint that a stranger carried costs us nothing', () => {
+  test('is 0 for a mint in a foreign transaction', () => {
     const own = received(chain.cctp.messageTransmitter)
     const mintedBy = (isOurs: boolean) => {
       const carrier = { receipt: receiptOf([own]), isOurs }

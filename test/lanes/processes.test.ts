@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** A process whose pooled sessions and whose own ones bear these names. */
+/** A process with named pooled and direct sessions. */
 async function start(role: 'lanes' | 'signer', changes = {}): Promise<ChildProcess> {
   const url = (name: string) => {
     const own = new URL(world.database.urlAs(`steward_${role}`))
@@ -32,7 +32,7 @@ async function start(role: 'lanes' | 'signer', changes = {}): Promise<ChildProce
       ...process.env,
       ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), NODE_OPTIONS: '' },
       ...{ DATABASE_URL: url('pooled'), DATABASE_URL_DIRECT: url('direct') },
-      // Chains that are away are waited for.
+      // Unreachable chains are waited for.
       RPC_URL_ETHEREUM_SEPOLIA: 'http://127.0.0.1:9',
       RPC_URL_ARBITRUM_SEPOLIA: rpcUrl,
       RPC_URL_BASE_SEPOLIA: 'http://127.0.0.1:9',
@@ -54,7 +54,7 @@ async function sessions(where: string): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('sessions that listen or lead go past the pooler', async () => {
+test('sessions that listen or lead bypass the pooler', async () => {
   await world.driver().db.destroy()
   const children = [await start('lanes'), await start('signer')]
   try {
@@ -71,7 +71,7 @@ test('sessions that listen or lead go past the pooler', async () => {
   }
 })
 
-test('a chain whose node serves another one is left alone, and the other chains are driven', async () => {
+test('a node of another chain is not used, and the other chains are served', async () => {
   const { port } = new URL(world.proxy.url)
   const foreign = { RPC_URL_ETHEREUM_SEPOLIA: `http://127.0.0.1:${port}` }
   const bookedOf = async (id: number) =>

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** What the node is asked while something is done, by method. */
+/** Requests to the node during some work, by method. */
 async function askedBy(act: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = { ...world.proxy.asked }
   await act()
@@ -21,7 +21,7 @@ async function askedBy(act: () => Promise<unknown>): Promise<Record<string, numb
 const sumOf = (counts: Record<string, number>) =>
   Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-test('a lend alone is signed, sent and booked with few questions to the node', async () => {
+test('a single lend is signed, sent and indexed with few requests', async () => {
   const wallet = await world.createWallet(4n * usdcUnits)
   await world.lend(wallet, usdcUnits)
   await world.round()
@@ -33,7 +33,7 @@ test('a lend alone is signed, sent and booked with few questions to the node', a
   const lend = await world.lend(wallet, usdcUnits)
   const signing = await askedBy(() => world.sign())
   expect(signing).toMatchObject({ eth_estimateGas: 1, eth_getTransactionCount: 1 })
-  // The head, the lane's nonce, what contracts tell, the wallet's code, and the call.
+  // The head, the sender's nonce, contract reads, the wallet's code, and the estimate.
   expect(sumOf(signing)).toBeLessThanOrEqual(6)
   expect(signing).not.toHaveProperty('eth_getBalance')
   const sending = await askedBy(() => world.broadcast())
@@ -43,11 +43,11 @@ test('a lend alone is signed, sent and booked with few questions to the node', a
   expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
   const own = { eth_getTransactionReceipt: 1, eth_getLogs: 1 }
   expect(booking).toMatchObject({ ...watching, ...own })
-  // The price of ETH, once a minute.
+  // The ETH price, once a minute.
   expect(sumOf(booking)).toBeLessThanOrEqual(sumOf(watching) + sumOf(own) + 1)
 })
 
-test('what is final is asked no more often than a driver wants to know it', async () => {
+test('the finalized block is read no more often than `finalityMs` allows', async () => {
   const finalAsked = async () => {
     const before = asked
     await world.mine()
@@ -64,7 +64,7 @@ test('what is final is asked no more often than a driver wants to know it', asyn
   expect([await finalAsked(), await finalAsked()]).toEqual([0, 0])
 })
 
-test('what gas costs in the booked block is stored with it, of one that says nothing of us and of one that does', async () => {
+test('the gas price of the indexed block is stored, with and without operations in it', async () => {
   const expectFeeOfHead = async () => {
     const head = await world.rpc<Record<string, string>>('eth_getBlockByNumber', ['latest', false])
     const [booked] = await readBookedBlocks(world.db)

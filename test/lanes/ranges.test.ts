@@ -7,7 +7,7 @@ import { refusesWideRanges, type Decide, type Fault } from '../support/faultProx
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
 import { executeFirst } from './world/stranger.js'
 
-/** What providers answer to a range that is too wide: by blocks, by results, by time. */
+/** Rejections by providers of a range that is too wide: by blocks, by results, by time. */
 const refusals: Fault[] = [
   { error: { code: -32005, message: 'query returned more than 10000 results' } },
   { error: { code: -32602, message: 'Log response size exceeded. Try a range of 0x0 to 0x7' } },
@@ -17,7 +17,7 @@ const refusals: Fault[] = [
   { error: { code: -32062, message: 'Block range is too large' } },
 ]
 
-describe('logs of a range', () => {
+describe('readLogRange', () => {
   let world: World
   let client: ChainClient
   let filter: LogFilter
@@ -43,7 +43,7 @@ describe('logs of a range', () => {
 
   const readAll = () => readLogRange(client, { from: 0n, to: head }, filter)
   const unlimited = () => readLogs(world.createClient(), { from: 0n, to: head }, filter)
-  /** How many ranges are asked for, with the rule in force. */
+  /** Number of requested ranges while a rule is in force. */
   const counting = (rule: Decide) => {
     const asked: number[] = []
     world.proxy.set((call) => {
@@ -56,7 +56,7 @@ describe('logs of a range', () => {
     return asked
   }
 
-  test.each(refusals)('come in full from a node that refuses wide ones (%j)', async (fault) => {
+  test.each(refusals)('returns all logs of a node that rejects wide ranges (%j)', async (fault) => {
     world.proxy.set(refusesWideRanges(7, fault))
     const logs = await readAll()
     world.proxy.set(undefined)
@@ -64,7 +64,7 @@ describe('logs of a range', () => {
     expect(logs).toEqual(await unlimited())
   })
 
-  test('are asked for in the width that has worked, and in a wider one after a while', async () => {
+  test('keeps the width that has worked, and tries a wider one after a while', async () => {
     world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
     await readLogRange(client, { from: 0n, to: 20n }, filter)
     const asked = counting(refusesWideRanges(7, refusals[0] as Fault))
@@ -77,14 +77,14 @@ describe('logs of a range', () => {
     expect(Math.max(...later)).toBeGreaterThan(50)
   })
 
-  test('error: a single block that is refused, and a node that does not answer', async () => {
+  test('error: a single block is rejected, or the node does not answer', async () => {
     world.proxy.set(refusesWideRanges(0, refusals[2] as Fault))
     await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
     world.proxy.set(() => 'reset')
     await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
   })
 
-  test('that take so long that nothing is answered are asked for in narrower ones next time', async () => {
+  test('uses a narrower range in the call after a timeout', async () => {
     world.proxy.set(refusesWideRanges(60, 'http500'))
     let logs
     for (let i = 0; i < 10 && !logs; i++) logs = await readAll().catch(() => undefined)
@@ -92,7 +92,7 @@ describe('logs of a range', () => {
     expect(logs).toEqual(await unlimited())
   })
 
-  test('error: a node that does not have the last block yet has not told them', async () => {
+  test('error: the node does not have the last block yet', async () => {
     const beyond = readLogRange(client, { from: 0n, to: head + 1n }, filter)
     await expect(beyond).rejects.toMatchObject({ code: 'RPC_ERROR' })
   })
@@ -107,7 +107,7 @@ describe('a driver whose node', () => {
   afterEach(() => world.proxy.set(undefined))
   afterAll(() => world?.stop())
 
-  /** An operation that is in a block by a stranger's doing: only the logs tell. */
+  /** An operation executed by a foreign account: only the logs show it. */
   const minedByStranger = async () => {
     const wallet = await world.createWallet(4n * usdcUnits)
     await world.lend(wallet, usdcUnits)
@@ -118,7 +118,7 @@ describe('a driver whose node', () => {
     return { operationId, hash }
   }
 
-  test('refuses wide ranges books all outcomes of a long absence', async () => {
+  test('rejects wide ranges indexes all outcomes after a long downtime', async () => {
     const { operationId, hash } = await minedByStranger()
     await world.mine(100)
     world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))

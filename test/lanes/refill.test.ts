@@ -37,16 +37,16 @@ afterEach(async () => {
   await world?.stop()
 })
 
-type Limits = Partial<typeof limits>
+type LimitChanges = Partial<typeof limits>
 
-/** A signer's process that has just started: it knows nothing of earlier ones. */
-function createRefiller(changes: Limits = {}): RefillTools {
+/** A signer process that has just started, without state. */
+function createRefiller(changes: LimitChanges = {}): RefillTools {
   const db = connect(world.database.urlAs('steward_signer'), 3)
   others.push(db)
   const { chains, keyring } = world.createSigner('refiller')
   const own = { ...limits, ...changes }
   const all = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
-  return { db, chains, keyring, log: world.log, limits: all, told: new Set(), lookMs: 50 }
+  return { db, chains, keyring, log: world.log, limits: all, reported: new Set(), lookMs: 50 }
 }
 
 const look = (tools: RefillTools) => refillOnce(tools, tools.chains.byId(world.chain.chainId))
@@ -71,10 +71,10 @@ const sendAndBook = async () => {
   await world.book()
 }
 
-const alarms = () => world.told.filter(({ level }) => level === 'error')
+const alarms = () => world.logs.filter(({ level }) => level === 'error')
 
-describe('a lane that runs low', () => {
-  test('gets one transfer, however often it is looked at, and is served again', async () => {
+describe('a sender with little gas', () => {
+  test('gets one transfer from repeated checks, and signs again', async () => {
     const [lane = ''] = world.senders
     await drain(lane)
     const tools = createRefiller()
@@ -91,7 +91,7 @@ describe('a lane that runs low', () => {
     const wallets = await walletsOfEachLane(world, 8)
     const lends = await Promise.all(wallets.map((wallet) => world.lend(wallet, usdcUnits)))
     await signAll(world)
-    // The treasury is a sender on this chain, and carries no operation.
+    // The treasury is a sender on this chain, and includes no operation.
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
     await sendAndBook()
     for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
@@ -112,7 +112,7 @@ describe('a lane that runs low', () => {
     expect(alarms()).toEqual([])
   })
 
-  test('is left alone while it has more than a quarter of what it may have', async () => {
+  test('gets nothing while it has more than a quarter of its target', async () => {
     const [lane = ''] = world.senders
     await setBalance(world, lane, HIGHEST / 3n)
     expect(await look(createRefiller())).toBe(true)
@@ -121,7 +121,7 @@ describe('a lane that runs low', () => {
     expect(await transfers()).toMatchObject([{ value_wei: HIGHEST - HIGHEST / 5n }])
   })
 
-  test('is refilled when its open transactions may spend what it has', async () => {
+  test('is refilled when its open transactions may use up its balance', async () => {
     const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     await signAll(world)
     const [lane = ''] = await lanesOf(world, [lend])
@@ -134,7 +134,7 @@ describe('a lane that runs low', () => {
     expect(await transfers()).toMatchObject([{ value_wei: HIGHEST - HIGHEST / 5n }])
   })
 
-  test('whose signer died once the transfer was stored is sent it by the driver, once', async () => {
+  test('gets the stored transfer from the driver, once, after its signer died', async () => {
     const [lane = ''] = world.senders
     await drain(lane)
     await look(createRefiller())
@@ -147,7 +147,7 @@ describe('a lane that runs low', () => {
     expect(await world.ethOf(lane)).toBe(HIGHEST)
   })
 
-  test('gets one transfer of several signers that look at once', async () => {
+  test('gets one transfer from several concurrent signers', async () => {
     await drain(...world.senders)
     const tools = [createRefiller(), createRefiller(), createRefiller()]
     await Promise.all(tools.map(look))
@@ -158,7 +158,7 @@ describe('a lane that runs low', () => {
     for (const lane of world.senders) expect(await world.ethOf(lane)).toBe(HIGHEST)
   })
 
-  test('gets no second one when a reorg takes the first one back, booked or not', async () => {
+  test('gets no second transfer when a reorg removes the first one, indexed or not', async () => {
     const [lane = ''] = world.senders
     await drain(lane)
     await look(createRefiller())
@@ -178,7 +178,7 @@ describe('a lane that runs low', () => {
 })
 
 describe('the treasury', () => {
-  test('sends no more in 24 hours than it may, which is told once', async () => {
+  test('stays within its daily limit, and the refusal is logged once', async () => {
     const [lane = '', other = ''] = world.senders
     const tools = createRefiller({ dailyWei: HIGHEST })
     await drain(lane)
@@ -191,8 +191,8 @@ describe('the treasury', () => {
     expect(alarms()).toHaveLength(1)
     expect(alarms()).toMatchObject([
       {
-        message: 'lane is low on gas and cannot be refilled',
-        facts: { lane: other, reason: 'REFILL_DAILY_ETH is used up' },
+        message: 'sender not refilled',
+        facts: { lane: other, reason: 'REFILL_DAILY_ETH is used up. Raise it or wait.' },
       },
     ])
     await world.db('chain_tx').update({ created_at: world.db.raw(`now() - interval '25 hours'`) })
@@ -205,7 +205,7 @@ describe('the treasury', () => {
     expect(alarms()).toHaveLength(2)
   })
 
-  test('keeps its reserve: it sends what it has beside, or nothing', async () => {
+  test('keeps its reserve, and sends only the excess', async () => {
     const [lane = '', other = ''] = world.senders
     const { address } = world.treasury
     await setBalance(world, address, limits.reserveWei + HIGHEST + HIGHEST / 2n)
@@ -223,10 +223,12 @@ describe('the treasury', () => {
     const before = await transfers()
     await look(tools)
     expect(await transfers()).toHaveLength(before.length)
-    expect(alarms()).toMatchObject([{ facts: { reason: 'the treasury has too little ETH' } }])
+    expect(alarms()).toMatchObject([
+      { facts: { reason: 'The treasury has too little ETH. Fund it.' } },
+    ])
   })
 
-  test('without ETH leaves all lanes dry: operations say so, and go on after it got some', async () => {
+  test('without ETH leaves all senders without gas: operations wait with that reason, and continue after it is funded', async () => {
     await drain(world.treasury.address, ...world.senders)
     const tools = createRefiller()
     await look(tools)
@@ -237,7 +239,7 @@ describe('the treasury', () => {
     await signAll(world)
     expect(await world.row(lend.operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'RPC_ERROR' },
-      message: `Every lane on ${world.chain.name} is out of gas.`,
+      message: `Every sender on ${world.chain.name} is out of gas.`,
     })
     await setBalance(world, world.treasury.address, ETHER)
     await look(tools)
@@ -273,8 +275,8 @@ function startLoop(tools: RefillTools) {
   }
 }
 
-describe('the loop that refills', () => {
-  test('looks again until all have enough, and then rests until something is signed', async () => {
+describe('runRefills', () => {
+  test('checks until all senders have enough, and then waits for a signature', async () => {
     const [lane = ''] = world.senders
     await drain(lane)
     const tools = createRefiller()

@@ -13,7 +13,7 @@ describe('a reorg', () => {
   })
   afterAll(() => world?.stop())
 
-  /** Replaces the last blocks by empty ones. */
+  /** Replaces the last blocks with empty ones. */
   const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
   const expectDone = async () => {
     const row = await world.row(lend.operationId)
@@ -24,7 +24,7 @@ describe('a reorg', () => {
     expect(await world.usdcOf(lend.wallet.address)).toBe(0n)
   }
 
-  test('takes an operation back, whose same bytes are sent at once and count again', async () => {
+  test('removes an operation, whose bytes are sent again at once and executed', async () => {
     await world.round()
     await expectDone()
     const sends = await world.sends()
@@ -41,7 +41,7 @@ describe('a reorg', () => {
     expect(await world.sends()).toEqual(sends)
   })
 
-  test('of several blocks moves an operation into another one', async () => {
+  test('of several blocks moves an operation into another block', async () => {
     await world.round()
     const before = await world.row(lend.operationId)
     await world.mine(5)
@@ -71,7 +71,7 @@ describe('a reorg', () => {
     await expectDone()
   })
 
-  test('that was buried below the finalized block meanwhile is found all the same', async () => {
+  test('below the finalized block, while no driver ran, is found', async () => {
     await world.round()
     await reorg(1)
     await world.mine(100)
@@ -83,7 +83,7 @@ describe('a reorg', () => {
     await expectDone()
   })
 
-  test('that the transaction survives keeps the operation confirmed', async () => {
+  test('that keeps the transaction keeps the operation confirmed', async () => {
     await world.round()
     const row = await world.row(lend.operationId)
     const raw = (await world.sends()).find(({ hash }) => hash === row?.tx_hash)?.raw
@@ -95,7 +95,7 @@ describe('a reorg', () => {
     expect((await world.row(lend.operationId))?.block_hash).not.toBe(row?.block_hash)
   })
 
-  test('never touches what is final', async () => {
+  test('never changes a final operation', async () => {
     await world.round()
     await world.mine(finalityBlocks)
     await world.book()
@@ -105,7 +105,7 @@ describe('a reorg', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   })
 
-  test('a node that was restarted behind gets everything again', async () => {
+  test('all transactions are sent again to a node that restarted behind', async () => {
     const snapshot = await world.rpc<string>('evm_snapshot')
     await world.round()
     await world.mine(3)
@@ -121,7 +121,7 @@ describe('a reorg', () => {
     await expectDone()
   })
 
-  test('a node that is only behind takes nothing back', async () => {
+  test('a node that is only behind rolls nothing back', async () => {
     const older = await world.rpc('eth_getBlockByNumber', ['latest', false])
     await world.round()
     world.proxy.set(({ method, params }) =>
@@ -155,7 +155,7 @@ describe('with two confirmations', () => {
   })
   afterAll(() => world?.stop())
 
-  test('an operation is confirmed by the block on top of its own', async () => {
+  test('an operation is confirmed by the block after its own', async () => {
     const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     await world.round()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined' })
@@ -165,14 +165,14 @@ describe('with two confirmations', () => {
   })
 })
 
-describe('a driver that was away for long', () => {
+describe('a driver after a long downtime', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld()
   })
   afterAll(() => world?.stop())
 
-  test('books finalized blocks by their logs only, the last ones one by one', async () => {
+  test('indexes finalized blocks by their logs only, and the last ones one by one', async () => {
     const wallets = await world.createWallets(3, usdcUnits)
     const lends: Lend[] = []
     for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))

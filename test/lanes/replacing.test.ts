@@ -8,10 +8,10 @@ import { createWorld, usdcUnits, type World } from './world/fixture.js'
 
 const GWEI = 1_000_000_000n
 const usual = GWEI
-type Header = { number: string; hash: string }
+type BlockHeader = { number: string; hash: string }
 const UNDERPRICED = { code: -32_000, message: 'replacement transaction underpriced' }
 
-describe('a transaction whose fee is too low', () => {
+describe('a transaction with a low fee', () => {
   let world: World
   const lent = useLend(() => world)
 
@@ -28,21 +28,21 @@ describe('a transaction whose fee is too low', () => {
   afterEach(() => world.proxy.set(undefined))
   afterAll(() => world?.stop())
 
-  /** The base fee quadruples, for a block in which nothing of ours can be. */
+  /** The base fee quadruples, in a block without our transactions. */
   const spike = async (times = 4n) => {
     await mineAt(world, times * usual)
     await world.book()
     expect(await lent.row()).toMatchObject({ state: 'signed' })
   }
-  /** Books the newest block without what it says. */
+  /** Indexes the newest block without its contents. */
   const passOver = async () => {
-    const head = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
+    const head = await world.rpc<BlockHeader>('eth_getBlockByNumber', ['latest', false])
     const number = Number(head.number)
     await world.db('chain').update({ booked_block: number, booked_hash: head.hash })
     const { chainId } = world.chain
     await world.db('block_header').insert({ chain_id: chainId, number, hash: head.hash })
   }
-  /** The base fee is the usual one again. anvil has forgotten what could not be mined, and is told again. */
+  /** The base fee is back to normal. anvil dropped unminable transactions, so they are sent again. */
   const calm = async (raw?: string) => {
     await mineAt(world, usual)
     await world.book()
@@ -61,7 +61,7 @@ describe('a transaction whose fee is too low', () => {
     expect(await lent.sends()).toHaveLength(2)
   }
 
-  test('is replaced by the same call under the same nonce, which is mined', async () => {
+  test('is replaced with the same call under the same nonce, which is mined', async () => {
     await replaceInSpike()
     await world.broadcast()
     await mineAt(world, 4n * usual)
@@ -75,9 +75,9 @@ describe('a transaction whose fee is too low', () => {
     expect(await lent.row()).toMatchObject({ tx_hash: second?.hash })
   })
 
-  test('is replaced by one that geth takes: both fees are an eighth higher at least', async () => {
+  test('is replaced with one that geth accepts: both fees are at least an eighth higher', async () => {
     for (let i = 0; i < 3; i++) {
-      // It waits in the pool, and blocks without it are said to have come.
+      // It waits in the pool, and blocks without it are simulated.
       await world.db('chain_tx_send').whereNotNull('sent_at').update({ sent_block: 0 })
       await replaceStuck(world)
       await world.broadcast()
@@ -89,7 +89,7 @@ describe('a transaction whose fee is too low', () => {
       expect(8n * (maxFeePerGas ?? 0n)).toBeGreaterThanOrEqual(9n * (fee ?? 0n))
       expect(maxPriorityFeePerGas).toBeGreaterThan(tip ?? 0n)
     })
-    expect(world.told.map(({ facts }) => facts)).not.toContainEqual(
+    expect(world.logs.map(({ facts }) => facts)).not.toContainEqual(
       expect.objectContaining({ reason: UNDERPRICED.message }),
     )
     await mineAt(world, usual)
@@ -97,28 +97,28 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 4 })
   })
 
-  test('waits while gas costs more than the cap, says so once, and is mined when it falls', async () => {
+  test('waits while gas exceeds the fee cap, logs it once, and is mined when gas is cheaper', async () => {
     await spike(60n)
-    const before = world.told.length
+    const before = world.logs.length
     for (let i = 0; i < 3; i++) await replaceStuck(world)
-    const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
+    const message = 'Gas on arbitrum-sepolia exceeds the fee cap of the chain.'
     const waits_for = 'GAS_PRICE'
     expect(await lent.row()).toMatchObject({ state: 'signed', message, waits_for })
     expect(await lent.sends()).toHaveLength(1)
-    const errors = world.told.slice(before).filter(({ level }) => level === 'error')
+    const errors = world.logs.slice(before).filter(({ level }) => level === 'error')
     expect(errors).toMatchObject([{ facts: { why: message } }])
     await calm()
     await lent.expectDone({ minedSend: 1 })
     expect(await lent.row()).toMatchObject({ message: null })
   })
 
-  test('never costs more than its operations may', async () => {
+  test('never exceeds the gas budget of its operations', async () => {
     await spike()
     const { gasLimit } = Transaction.from(await firstRaw())
     const bounded = (operationGasWei: bigint) =>
       createReplacer({ ...world.signer, operationGasWei }, world.signer.chains.byId(0))()
     await bounded(4n * usual * gasLimit)
-    const message = 'Gas on arbitrum-sepolia costs more than an operation may cost.'
+    const message = 'Gas on arbitrum-sepolia exceeds the gas budget of an operation.'
     expect(await lent.row()).toMatchObject({ state: 'signed', message })
     expect(await lent.sends()).toHaveLength(1)
 
@@ -132,7 +132,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 2 })
   })
 
-  test('is replaced by nobody while its chain is paused, nor by one who had begun', async () => {
+  test('is not replaced while its chain is paused, even by a signer that had started', async () => {
     const target = { scope: 'chain', subject: String(world.chain.chainId) } as const
     const order = { by: 'alice', why: 'a key may have leaked' }
     await spike()
@@ -155,7 +155,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 2 })
   })
 
-  test('is replaced once, however many signers see it', async () => {
+  test('is replaced once by several signers', async () => {
     await spike()
     const signers = ['one', 'other', 'third'].map((taker) => world.createSigner(taker))
     await Promise.all(signers.map((one) => createReplacer(one, one.chains.byId(0))()))
@@ -166,7 +166,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 2 })
   })
 
-  test("is never replaced by what a row made up: only the lane's own bytes are signed again", async () => {
+  test("is never replaced from forged bytes: only the sender's own bytes are signed again", async () => {
     await spike()
     const raw = await firstRaw()
     const own = Transaction.from(raw)
@@ -182,10 +182,10 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 1 })
   })
 
-  test('is sent by the next driver when the first one died after it was stored', async () => {
+  test('is sent by the next driver when the first one died after the storing', async () => {
     await replaceInSpike()
     await world.restartDriver()
-    // Nobody has sent the new bytes yet: they cannot be stuck.
+    // The new bytes are not sent yet, so they are not stuck.
     await mineAt(world, 4n * usual, 2)
     await world.book()
     await replaceStuck(world)
@@ -196,7 +196,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 2 })
   })
 
-  test('may be mined by the old bytes though new ones exist, and is then left alone', async () => {
+  test('may be mined with the old bytes, and is then not replaced again', async () => {
     await replaceInSpike()
     await calm(await firstRaw())
     await lent.expectDone({ minedSend: 1 })
@@ -211,7 +211,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 1 })
   })
 
-  test('of which an old send was mined in a block that was booked without it is found', async () => {
+  test('is found when an old send was mined in an already indexed block', async () => {
     await replaceInSpike()
     await world.broadcast()
     await world.rpc('anvil_dropAllTransactions')
@@ -228,7 +228,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 1 })
   })
 
-  test('that a reorg takes out of its old send is mined by the new one', async () => {
+  test('is mined with the new bytes after a reorg removed the old send', async () => {
     await replaceInSpike()
     await world.broadcast()
     await world.rpc('anvil_dropAllTransactions')
@@ -238,7 +238,7 @@ describe('a transaction whose fee is too low', () => {
     await world.mine()
     await world.book()
     expect(await lent.row()).toMatchObject({ state: 'signed', success: true })
-    // It is sent again first: what was stuck before it was mined is not stuck now.
+    // It is sent again first; the stuck time starts again.
     await replaceStuck(world)
     expect(await lent.sends()).toHaveLength(2)
     await world.broadcast()
@@ -247,7 +247,7 @@ describe('a transaction whose fee is too low', () => {
     await lent.expectDone({ minedSend: 2 })
   })
 
-  test('and is underpriced all the same holds no higher nonce up', async () => {
+  test('does not block higher nonces when it is still underpriced', async () => {
     await replaceInSpike()
     const [, second] = await lent.sends()
     world.proxy.set(({ params: [raw] }) =>

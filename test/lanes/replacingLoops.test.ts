@@ -9,7 +9,7 @@ import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.j
 
 const GWEI = 1_000_000_000n
 const BLOCK_MS = 100
-/** What a transaction that became too cheap may take until it is mined, ms. */
+/** Time limit until a transaction that became too cheap is mined, ms. */
 const LIMIT_MS = 30_000
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
@@ -48,7 +48,7 @@ describe('a base fee that quadruples while signer and driver run', () => {
     return rows.map((row) => row?.state)
   }
 
-  test('has every lane replace what holds it up, and all is mined in time', async () => {
+  test('every sender replaces its stuck transactions, and all are mined in time', async () => {
     const wallets: Lend['wallet'][] = []
     for (let i = 0; i < 4; i++) wallets.push(await world.createWalletUnbooked(usdcUnits))
     // Nothing is mined while they are signed at the old price.
@@ -70,6 +70,6 @@ describe('a base fee that quadruples while signer and driver run', () => {
     const sends = await world.sends()
     const lanes = new Set((await world.transactions()).map(({ sender }) => sender))
     expect(sends.length).toBeGreaterThanOrEqual((await world.transactions()).length + lanes.size)
-    expect(world.told.filter(({ level }) => level === 'error')).toEqual([])
+    expect(world.logs.filter(({ level }) => level === 'error')).toEqual([])
   })
 })

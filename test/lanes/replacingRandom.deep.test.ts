@@ -122,11 +122,11 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
       expect(deposited >= usdcUnits && deposited < usdcUnits + 100n).toBe(true)
       expect(await world.usdcOf(wallet.address)).toBe(0n)
       const row = await world.row(operationId)
-      const at = { ...(await world.rpc<Receipt>('eth_getTransactionReceipt', [row?.tx_hash])) }
+      const at = { ...(await world.rpc<MinedReceipt>('eth_getTransactionReceipt', [row?.tx_hash])) }
       expect(at.blockHash).toBe(row?.block_hash)
     }
     await expectNoGaps(world)
   })
 })
 
-type Receipt = { blockHash: string }
+type MinedReceipt = { blockHash: string }

@@ -5,7 +5,7 @@ import { startSecondAddress, type Twin } from './world/twin.js'
 import type { Decide } from '../support/faultProxy.js'
 import type { SignerTools } from '../../signer/round.js'
 
-/** Enough for one refusal after the other to be told at a later block. */
+/** Enough pauses for refusals at later blocks. */
 const BLOCKS = 4
 
 describe('a refusal by one of two endpoints', () => {
@@ -47,13 +47,13 @@ describe('a refusal by one of two endpoints', () => {
       : undefined
   const tooMuch = async () => world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
 
-  test('that lies never ends an operation, which is done once it tells the truth', async () => {
+  test('that is wrong never ends an operation, which succeeds once the endpoint is right', async () => {
     const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     world.proxy.set(refuseAll)
     const row = await signAtEachBlock(lend)
     expect(row).toMatchObject({ state: 'deferred', code: 'DEPOSIT_FAILED', payload: null })
-    const told = world.told.filter(({ message }) => message.startsWith('refused by one endpoint'))
-    expect(told.length).toBeGreaterThan(0)
+    const warnings = world.logs.filter(({ message }) => message === 'refusal not confirmed')
+    expect(warnings.length).toBeGreaterThan(0)
     world.proxy.set(undefined)
     await world.retryNow(lend)
     await world.sign(signer)
@@ -65,7 +65,7 @@ describe('a refusal by one of two endpoints', () => {
   })
 
   test.each(['reset', 'silence'] as const)(
-    'ends nothing while the other one is away (%s)',
+    'ends nothing while the other one is unreachable (%s)',
     async (fault) => {
       const lend = await tooMuch()
       other.proxy.set(() => fault)
@@ -80,7 +80,7 @@ describe('a refusal by one of two endpoints', () => {
     },
   )
 
-  test('ends nothing while the other one is not past the block of the first one', async () => {
+  test('ends nothing while the other one is not past the block of the first refusal', async () => {
     const lend = await tooMuch()
     const old = await world.rpc('eth_getBlockByNumber', ['latest', false])
     other.proxy.set(({ params }) => (params[0] === 'latest' ? { answer: old } : undefined))

@@ -11,7 +11,7 @@ describe('a signed operation is public', () => {
   })
   afterAll(() => world?.stop())
 
-  /** A wallet whose delegation exists, so that anybody can carry its operations. */
+  /** A wallet with a delegation, so that any account can execute its operations. */
   const delegatedWallet = async () => {
     const wallet = await world.createWallet(4n * usdcUnits)
     await world.lend(wallet, usdcUnits)
@@ -19,7 +19,7 @@ describe('a signed operation is public', () => {
     return wallet
   }
 
-  test('a stranger who executes it is its carrier, and nothing is paid twice', async () => {
+  test('a foreign execution counts, and nothing is paid twice', async () => {
     const wallet = await delegatedWallet()
     const lend = await world.lend(wallet, usdcUnits)
     await world.sign()
@@ -33,7 +33,7 @@ describe('a signed operation is public', () => {
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })
 
-  test('who executes one in the block of our own transaction carries it, and the others are ours', async () => {
+  test('a foreign execution in the block of our own transaction counts, and the others stay ours', async () => {
     const wallet = await delegatedWallet()
     const ours = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     await world.sign()
@@ -50,7 +50,7 @@ describe('a signed operation is public', () => {
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })
 
-  test('its bundle dies of it: the others are carried again, alone, with the same signature', async () => {
+  test('its bundle fails: the others are resubmitted alone, with the same signatures', async () => {
     const wallets = [await delegatedWallet(), await delegatedWallet()] as const
     const [one, two] = [
       await world.lend(wallets[0], usdcUnits),
@@ -77,7 +77,7 @@ describe('a signed operation is public', () => {
     }
   })
 
-  test("another account's use of the same key is not its outcome", async () => {
+  test("another account's use of the same key does not count", async () => {
     const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     await spendSameKey(world, (await world.row(lend.operationId))?.chain_key ?? '')
     await world.book()
@@ -112,7 +112,7 @@ describe('a funding', () => {
     await expectPaidOnce()
   })
 
-  test('pays once though a restored database has forgotten it', async () => {
+  test('is paid once after a restored database has lost it', async () => {
     const chainRow = await world.db('chain').first()
     const headers = await world.db('block_header').select()
     await world.round()
@@ -127,13 +127,13 @@ describe('a funding', () => {
     await world.db('block_header').delete()
     await world.db('block_header').insert(headers)
     await world.db('chain').update(chainRow)
-    // No session outlives a restore.
+    // No session survives a restore.
     await world.restartDriver()
     await world.book()
     expect(await expectPaidOnce()).toMatchObject({ tx_hash: hash })
   })
 
-  test('pays once though a stranger sends our authorization first', async () => {
+  test('is paid once when a foreign account sends our authorization first', async () => {
     await world.sign()
     const hash = await executeFirst(world, funding.operationId)
     await world.broadcast()

@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000
 const inMs = (ms: number) => new Date(Date.now() + ms)
 
 let database: TestDatabase
-/** With the rights of the worker only. */
+/** With the rights of the worker role. */
 let worker: Db
 let wallet: TestWallet
 let intentId: string
@@ -60,7 +60,7 @@ async function insert(kind: 'deposit' | 'mint', values: Record<string, unknown>)
 const deferred = (retry_after: Date) => ({ state: 'deferred', code: 'RPC_ERROR', retry_after })
 
 describe('submitOperation', () => {
-  test('the key on the chain follows from the effect, whoever orders it', async () => {
+  test('derives the key on the chain from the effect', async () => {
     const row = await submitOperation(worker, order())
     const id = operationId(intentId, 1, 'deposit')
     expect(row).toMatchObject({ id, chainKey: chainKeyOf('deposit', id), state: 'queued' })
@@ -72,7 +72,7 @@ describe('submitOperation', () => {
     expect(new Set([id, ...neighbours]).size).toBe(4)
   })
 
-  test('two at once are one operation, and what belongs to it is written once', async () => {
+  test('two concurrent calls are one operation, and its related rows are written once', async () => {
     let opened = 0
     const open = () => {
       opened++
@@ -85,7 +85,7 @@ describe('submitOperation', () => {
   })
 
   test.each(['failed', 'completed'] as const)(
-    'orders nothing for an intent that is %s, but brings out what was burned',
+    'queues nothing for an intent that is %s, but mints burned money',
     async (status) => {
       const error = status === 'failed' ? { code: 'BRIDGE_TIMEOUT', message: 'test' } : null
       const over = await insertTestIntent(database.db, wallet, status, { error })
@@ -97,7 +97,7 @@ describe('submitOperation', () => {
     },
   )
 
-  test('many at once have each its own answer, and one at fault is refused alone', async () => {
+  test('concurrent calls get their own results, and a wrong one fails alone', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => insertTestIntent(database.db, wallet, 'planning')),
     )
@@ -114,7 +114,7 @@ describe('submitOperation', () => {
     expect(counts).toEqual(ids.map(() => 1))
   })
 
-  test('notes that the workflow of a planned intent was started, which is not noted again', async () => {
+  test('stamps the workflow start of a planned intent once', async () => {
     const planned = await insertTestIntent(database.db, wallet, 'planning')
     const read = () =>
       database
@@ -139,18 +139,18 @@ describe('submitOperation', () => {
     expect([step, payment]).toMatchObject([{ state: 'queued' }, { state: 'queued', kind: 'fund' }])
   })
 
-  test('is told in order: its intent executes, then its step starts', async () => {
+  test("emits the events in order: executing, then the step's start", async () => {
     const planned = await insertTestIntent(database.db, wallet, 'planning')
     await submitOperation(worker, order(planned))
-    const told = await database
+    const eventTypes = await database
       .db('intent_event')
       .where({ intent_id: planned })
       .orderBy('id')
       .pluck<string[]>('type')
-    expect(told).toEqual(['created', 'planned', 'executing', 'step_started'])
+    expect(eventTypes).toEqual(['created', 'planned', 'executing', 'step_started'])
   })
 
-  test('what is not in the plan of the row is not ordered', async () => {
+  test('error: an operation that is not in the stored plan is not queued', async () => {
     const others = [{ kind: 'withdraw' as const }, { sequence: 2 }]
     for (const other of others) {
       expect(await submitOperation(worker, { ...order(), ...other })).toBeUndefined()
@@ -158,11 +158,11 @@ describe('submitOperation', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('error: an intent that is not there', async () => {
+  test('error: the intent does not exist', async () => {
     await expect(submitOperation(worker, order('intent_none'))).rejects.toThrow('no intent')
   })
 
-  test('waits for whoever decides about its intent, and then follows him', async () => {
+  test('waits for a concurrent decision about its intent, and follows it', async () => {
     const holder = await database.db.transaction()
     await lockIntent(holder, intentId)
     const ordered = submitOperation(worker, order())
@@ -173,13 +173,13 @@ describe('submitOperation', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('what is signed keeps the input that it was signed with', async () => {
+  test('a signed operation keeps its input', async () => {
     await insert('deposit', { state: 'signed' })
     const row = await submitOperation(worker, order(intentId, '5'))
     expect(row).toMatchObject({ state: 'signed', input: { units: '1000000' } })
   })
 
-  test('what is put off waits for its time, then is ordered again with what is known now', async () => {
+  test('a deferred operation waits for its retry time, then is queued with new input', async () => {
     const [before, after] = [newId('0x'), newId('0x')]
     const id = await insert('mint', { ...deferred(inMs(HOUR_MS)), chain_key: before })
     const early = await submitOperation(worker, mintOrder(intentId, after))
@@ -192,7 +192,7 @@ describe('submitOperation', () => {
     expect(due).toMatchObject({ id, state: 'queued', chainKey: after })
   })
 
-  test('an intent that was only planned is executing from its first operation on', async () => {
+  test('a planned intent is executing from its first operation on', async () => {
     const planned = await insertTestIntent(database.db, wallet, 'planning')
     await submitOperation(worker, order(planned))
     const row = await database.db('intent').where({ id: planned }).first<object>()
@@ -201,13 +201,13 @@ describe('submitOperation', () => {
 })
 
 describe('giveUpOperation', () => {
-  test('ends what nobody has signed', async () => {
+  test('expires an unsigned operation', async () => {
     const id = await insert('deposit', deferred(inMs(HOUR_MS)))
     const row = (await findOperation(worker, id)) as Operation
     expect(await giveUpOperation(worker, row)).toMatchObject({ id, state: 'cancelled' })
   })
 
-  test('leaves what was signed a moment before, and tells it', async () => {
+  test('returns an operation that was signed first', async () => {
     const id = await insert('deposit', { state: 'queued' })
     const row = (await findOperation(worker, id)) as Operation
     await database.db('operation').where({ id }).update({ state: 'signed' })

@@ -20,7 +20,7 @@ let world: World
 let dollar: string
 
 beforeAll(async () => {
-  // Aave lends another dollar than Circle's: what is withdrawn is swapped.
+  // Aave lends another USD token than Circle's, so withdrawn money is swapped.
   const terms = devnetTerms['ethereum-sepolia']
   world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
   dollar = world.contracts.testDollar ?? ''
@@ -34,7 +34,7 @@ const send = (to: string, abi: Interface, name: string, parameters: unknown[]) =
 const dollarsOf = (address: string) =>
   readBalance(world.driver().client, { token: dollar, owner: address })
 
-/** A withdrawal whose money has come and waits to be swapped. */
+/** A withdrawal whose money has arrived and waits for its swap. */
 async function withdrawn(units = 3n * usdcUnits) {
   const wallet = await world.createWallet(0n)
   await send(dollar, token, 'mint', [wallet.address, units])
@@ -58,7 +58,7 @@ async function withdrawn(units = 3n * usdcUnits) {
   return { wallet, intent, arrived, step, swap }
 }
 
-/** Somebody else changes much in the same pool. */
+/** A foreign account changes much in the same pool. */
 async function moveThePrice(from: string, to: string) {
   const contract = world.chain.uniswap?.router ?? ''
   await send(from, token, 'mint', [owner, million])
@@ -69,7 +69,7 @@ async function moveThePrice(from: string, to: string) {
 }
 
 describe('a swap', () => {
-  test('spends what the withdrawal has brought, for no less than the plan says', async () => {
+  test('spends the output of the withdrawal, for at least the planned minimum', async () => {
     const { wallet, intent, arrived, step, swap } = await withdrawn()
     expect(arrived).toBeGreaterThanOrEqual(3n * usdcUnits - 2n)
     const fed = { units: arrived.toString(), from_block: expect.any(BigInt), spent_block: null }
@@ -86,7 +86,7 @@ describe('a swap', () => {
     expect(await world.reservation(intent.id, 2)).toMatchObject(spent)
   })
 
-  test('waits while the money of its withdrawal is gone in a reorg', async () => {
+  test('waits while a reorg has removed its withdrawal', async () => {
     const { wallet, intent, swap } = await withdrawn()
     const { operationId } = await swap()
     await world.rpc('anvil_reorg', [1, []])
@@ -109,7 +109,7 @@ describe('a swap', () => {
     expect(await world.row(operationId)).toMatchObject(refused)
   })
 
-  test('is not signed at a bad price, and is done once the price is good again', async () => {
+  test('is not signed at a bad price, and executed when the price is good again', async () => {
     const { wallet, swap } = await withdrawn()
     await moveThePrice(dollar, world.chain.usdc.address)
     await world.book()

@@ -12,9 +12,9 @@ import type { Submitted } from './world/fixture.js'
 const multicall = new Interface([
   'function aggregate3((address target, bool allowFailure, bytes callData)[]) returns ((bool success, bytes returnData)[])',
 ])
-type Call = { callData: string }
-type Result = [boolean, string]
-/** `totalSupply()`, and what it says when the time of a block is before that of what the block has changed. */
+type AggregateArguments = { callData: string }
+type AggregateReturn = [boolean, string]
+/** `totalSupply()`, and its revert when a block's time is before that of the block's changes. */
 const TOTAL_SUPPLY = '18160ddd'
 const OVERFLOW = `0x4e487b71${'11'.padStart(64, '0')}`
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** Two signers at once, each with its own name, and what they have signed carried out. */
+/** Two concurrent signers with their own names, and the execution of what they signed. */
 async function signTwice(): Promise<void> {
   await Promise.all([world.sign(), world.sign(world.createSigner('other'))])
 }
@@ -56,21 +56,21 @@ describe('deposits above the cap of a market', () => {
     return Promise.all(wallets.map((wallet) => world.lend(wallet, units)))
   }
 
-  test('those that fit together are signed, the others wait and say why; none fails inside', async () => {
+  test('the ones that fit together are signed, the others wait with the reason, and none fails on the chain', async () => {
     const room = await leaveRoom(world, 4n)
-    // Two fit and a third does not, whatever interest the blocks until then add.
+    // Two fit and a third one does not, with any interest in between.
     const all = await lendEach(8, room / 2n - 100_000n)
     await signTwice()
     expect(await statesOf(all)).toEqual({ signed: 2, deferred: 6 })
     const waiting = (await rowsOf(all)).filter((row) => row?.state === 'deferred')
     for (const row of waiting) {
       expect(row).toMatchObject({ code: 'DEPOSIT_FAILED', refused_block: null, payload: null })
-      expect(row?.message).toMatch(/^aave-v3 on arbitrum-sepolia takes in no more than [\d.]+ now/)
+      expect(row?.message).toMatch(/^aave-v3 on arbitrum-sepolia accepts at most [\d.]+ now/)
     }
     await carry()
     expect(await statesOf(all)).toEqual({ confirmed: 2, deferred: 6 })
 
-    // The market is full for long: it is no refusal, however often it is tried.
+    // The market stays full, which does not count as a refusal.
     for (let i = 0; i < 3; i++) {
       await world.mine()
       await world.book()
@@ -85,7 +85,7 @@ describe('deposits above the cap of a market', () => {
     expect(await statesOf(all)).toEqual({ confirmed: 8 })
   })
 
-  test('one that waits for room is served before one that came later, and nobody waits for one too large', async () => {
+  test('a waiting deposit is served before a later one, unless it is too large for the market', async () => {
     const room = await leaveRoom(world, 4n)
     const [first] = await lendEach(1, (room * 6n) / 10n)
     await world.sign()
@@ -97,10 +97,10 @@ describe('deposits above the cap of a market', () => {
     expect(await statesOf([first, second, larger] as Lend[])).toEqual({ signed: 1, deferred: 2 })
     const [third] = await lendEach(1, room / 10n)
     await world.sign()
-    // The room that is left would do for the third one, but the second one came before.
+    // The remaining capacity would fit the third one, but the second one was first.
     expect(await world.row((third as Lend).operationId)).toMatchObject({ state: 'deferred' })
     await carry()
-    // Now the second one can never be served by this room: nobody waits for it.
+    // The second one can never fit now, so the third one need not wait for it.
     await retryAll([third as Lend])
     await world.sign()
     await carry()
@@ -112,16 +112,20 @@ describe('deposits above the cap of a market', () => {
     expect(await statesOf([second, larger] as Lend[])).toEqual({ confirmed: 2 })
   })
 
-  test('a market without a cap that once did not tell of it, while a block came in, takes all', async () => {
+  test('a market without a cap that reverts once during a block import accepts all', async () => {
     const all = await lendEach(3, usdcUnits)
     let isToldOnce = false
     world.proxy.set(async ({ method, params }) => {
       const { data = '' } = (params[0] ?? {}) as { data?: string }
       if (isToldOnce || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
       isToldOnce = true
-      const told = await world.rpc<string>(method, params)
-      const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [Call[]]
-      const [results] = multicall.decodeFunctionResult('aggregate3', told) as unknown as [Result[]]
+      const reported = await world.rpc<string>(method, params)
+      const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [
+        AggregateArguments[],
+      ]
+      const [results] = multicall.decodeFunctionResult('aggregate3', reported) as unknown as [
+        AggregateReturn[],
+      ]
       const answers = results.map((result, i) =>
         calls[i]?.callData === `0x${TOTAL_SUPPLY}` ? [false, OVERFLOW] : [...result],
       )
@@ -134,7 +138,7 @@ describe('deposits above the cap of a market', () => {
     await carry()
   })
 
-  test('who fits is decided by one signer after the other', async () => {
+  test('concurrent signers decide one after the other', async () => {
     await leaveRoom(world, 4n)
     const [lend] = (await lendEach(1, usdcUnits)) as [Lend]
     const deciding = await world.db.transaction()
@@ -150,7 +154,7 @@ describe('deposits above the cap of a market', () => {
     await carry()
   })
 
-  test('a market that is closed refuses as before', async () => {
+  test('a closed market refuses', async () => {
     await leaveRoom(world, 4n)
     const [lend] = await lendEach(1, 100n * usdcUnits)
     await configure(world, 'setReserveFreeze', true)
@@ -168,8 +172,8 @@ describe('deposits above the cap of a market', () => {
   })
 })
 
-describe('withdrawals above what a market can pay out', () => {
-  test('those that can be paid together are signed, the others when there is more', async () => {
+describe('withdrawals above the cash of a market', () => {
+  test('the ones that can be paid together are signed, the others when there is more cash', async () => {
     const units = 3n * usdcUnits
     const wallets = await world.createWallets(4, units)
     for (const wallet of wallets) await lendIn(world, wallet, poolOf(world), units)
@@ -183,7 +187,7 @@ describe('withdrawals above what a market can pay out', () => {
     const waiting = (await rowsOf(all)).filter((row) => row?.state === 'deferred')
     for (const row of waiting) {
       expect(row).toMatchObject({ code: 'WITHDRAW_FAILED', refused_block: null })
-      expect(row?.message).toContain('pays out no more than 5 now')
+      expect(row?.message).toContain('pays out at most 5 now')
     }
     await carry()
     await world.mine()

@@ -6,14 +6,14 @@ import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from '.
 import { setFrozen } from './world/freeze.js'
 import type { IntentError, IntentStatus } from '../../domain/intent.js'
 
-type Row = {
+type ReopenedRow = {
   status: IntentStatus
   error: IntentError | null
   completed_at: Date | null
   recover_at: Date | null
 }
 
-describe('a verdict that was told', () => {
+describe('a final status that a reorg changes', () => {
   let world: World
   let lend: Lend
 
@@ -25,7 +25,8 @@ describe('a verdict that was told', () => {
   })
   afterAll(() => world?.stop())
 
-  const intentRow = () => world.db('intent').where({ id: lend.intentId }).first<Row | undefined>()
+  const intentRow = () =>
+    world.db('intent').where({ id: lend.intentId }).first<ReopenedRow | undefined>()
   const typesTold = () =>
     world
       .db('intent_event')
@@ -36,7 +37,7 @@ describe('a verdict that was told', () => {
   const end = (told?: typeof failure) =>
     finalizeIntent(world.workerDb, { intentId: lend.intentId, ...(told && { failure: told }) })
 
-  /** Replaces the last blocks by empty ones. */
+  /** Replaces the last blocks with empty ones. */
   async function vanish(depth: number): Promise<void> {
     await world.rpc('anvil_reorg', [depth, []])
     await world.mine()
@@ -54,7 +55,7 @@ describe('a verdict that was told', () => {
     await world.book()
   }
 
-  test('completed is executing again when its block vanishes, and completed with the money once', async () => {
+  test('completed becomes executing when its block is removed, and completed again with the money moved once', async () => {
     await world.round()
     await world.mine(4)
     await world.book()
@@ -65,12 +66,12 @@ describe('a verdict that was told', () => {
     const reservation = await world.reservation(lend.intentId)
     expect(reservation).toMatchObject({ spent_block: null, released_at: null })
     expect(
-      world.told.some(({ level, facts }) => {
+      world.logs.some(({ level, facts }) => {
         const { intents } = facts as { intents?: string[] }
         return level === 'error' && intents?.includes(lend.intentId)
       }),
     ).toBe(true)
-    // Not over: whoever asks too early waits for the step.
+    // Not finished: an early attempt waits for the step.
     expect(await end()).toEqual({ status: 'executing' })
 
     await mineAgain()
@@ -86,7 +87,7 @@ describe('a verdict that was told', () => {
     await end()
     await vanish(1)
     await failOnChain()
-    // What the workflow finds: its step has failed.
+    // The workflow finds a failed step.
     expect(await end(failure)).toEqual({ status: 'failed' })
     const chain = world.chain.name
     const funds = [{ chain, asset: 'USDC', amount: '1' }]
@@ -105,7 +106,7 @@ describe('a verdict that was told', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   })
 
-  test('failed though nothing was known as signed becomes completed by a log that comes late', async () => {
+  test('failed without a known signature becomes completed by a late log', async () => {
     await world.sign()
     await world.db('signature').where({ operation_id: lend.operationId }).delete()
     const unsigned = { tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR' }
@@ -119,7 +120,7 @@ describe('a verdict that was told', () => {
     expect(await end()).toEqual({ status: 'completed' })
   })
 
-  test('stays as it is when a reorg brings the same', async () => {
+  test('stays the same when a reorg brings the same result', async () => {
     await world.round()
     await world.mine()
     await world.book()
@@ -132,7 +133,7 @@ describe('a verdict that was told', () => {
     expect(await world.row(other.operationId)).toMatchObject({ state: 'confirmed' })
   })
 
-  test('of an intent that was retried is not taken back: its retry has the goal', async () => {
+  test('of a retried intent is not changed: its retry has the goal', async () => {
     await world.sign()
     await failOnChain()
     await end(failure)
@@ -154,7 +155,7 @@ describe('a verdict that was told', () => {
     expect(await intentRow()).toMatchObject({ status: 'failed', recover_at: null })
   })
 
-  test('keeps its mark when it is turned once more while its workflow is started', async () => {
+  test('keeps its mark when it changes again while its workflow is started', async () => {
     await world.round()
     await end()
     await vanish(1)

@@ -17,7 +17,7 @@ const router = new Interface([
   `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
     uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)`,
 ])
-/** So much in one swap moves the price of the devnet's pool by more than a swap tolerates. */
+/** One swap of this size moves the price of the devnet's pool beyond a swap's tolerance. */
 const MUCH = 700_000n * usdcUnits
 
 let world: World
@@ -43,7 +43,7 @@ async function walletWithDollars(units: bigint): Promise<Wallet> {
   return wallet
 }
 
-/** A planned swap of test dollars that a wallet has, handed to the lanes. */
+/** A planned and queued swap of test dollars in a wallet. */
 async function submitSwap(wallet: Wallet, units: bigint): Promise<Submitted> {
   const { chainId, name: chain } = world.chain
   const amount = (Number(units) / 1e6).toString()
@@ -77,7 +77,7 @@ async function moveThePrice(from: string, to: string, units: bigint): Promise<vo
   await world.book()
 }
 
-/** Until what the pool tells of its price on average knows nothing of how it was moved. */
+/** Waits until the pool's average price has forgotten the move. */
 async function letPricesSettle(): Promise<void> {
   await world.rpc('evm_increaseTime', [3_600])
   await world.mine(2)
@@ -96,7 +96,7 @@ async function statesOf(all: Submitted[]): Promise<string[]> {
   const rows = await Promise.all(all.map(({ operationId }) => world.row(operationId)))
   return rows.map((row) => `${row?.state}${row?.success === false ? ' failed' : ''}`).sort()
 }
-/** Gives back at once what waits for its turn. */
+/** Clears the retry times of the operations that wait for their turn. */
 const letGo = (all: Submitted[]) =>
   world
     .db('operation')
@@ -107,7 +107,7 @@ const letGo = (all: Submitted[]) =>
     .update({ taken_until: null })
 
 describe('swaps of one pair', () => {
-  test('of many wallets, by two lanes and two signers, go one at a time in their order', async () => {
+  test('of many wallets, by two senders and two signers, run one at a time in order', async () => {
     const all: Submitted[] = []
     for (let i = 0; i < 6; i++) {
       all.push(await submitSwap(await walletWithDollars(3n * usdcUnits), 3n * usdcUnits))
@@ -125,7 +125,7 @@ describe('swaps of one pair', () => {
     expect(await statesOf(all)).toEqual(all.map(() => 'confirmed'))
   })
 
-  test('one that waits for its turn is not even taken: it costs the chain no question', async () => {
+  test('a waiting one is not claimed and costs no request', async () => {
     const swap = async () => submitSwap(await walletWithDollars(3n * usdcUnits), 3n * usdcUnits)
     const all = [await swap(), await swap()]
     await world.sign()
@@ -139,7 +139,7 @@ describe('swaps of one pair', () => {
     expect(await statesOf(all)).toEqual(['confirmed', 'confirmed'])
   })
 
-  test('that move the price too far together: the second one waits, and fails not inside', async () => {
+  test('that move the price too far together: the second one waits, and does not fail on the chain', async () => {
     const wallets = [await walletWithDollars(MUCH), await walletWithDollars(MUCH)]
     const all = [
       await submitSwap(wallets[0] as Wallet, MUCH),
@@ -162,7 +162,7 @@ describe('swaps of one pair', () => {
     expect(await statesOf(all)).toEqual(['confirmed', 'confirmed'])
   })
 
-  test('that a reorg brings back together are booked on, each executed once', async () => {
+  test('that a reorg has removed together are each executed once', async () => {
     await moveThePrice(world.chain.usdc.address, dollar, MUCH)
     await letPricesSettle()
     const wallets = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
@@ -193,11 +193,11 @@ describe('swaps of one pair', () => {
     expect(await statesOf([third])).toEqual(['confirmed'])
   })
 
-  test('one that nothing carries holds up nobody', async () => {
+  test('one without a transaction does not block the others', async () => {
     const [one, two] = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
     const stuck = await submitSwap(one, usdcUnits)
     await world.sign()
-    // Of two that wait, either lane may be first.
+    // Of two waiting ones, either sender may be first.
     const other = await submitSwap(two, usdcUnits)
     const later = new Date(Date.now() + 3_600_000)
     const carried = world.db('operation').where({ id: stuck.operationId })
@@ -215,7 +215,7 @@ describe('swaps of one pair', () => {
 })
 
 describe('burns of one wallet', () => {
-  test('go one at a time, and nothing else of the wallet waits for them', async () => {
+  test('run one at a time, and other operations of the wallet do not wait for them', async () => {
     const wallet = await world.createWallet(10n * usdcUnits)
     const other = await world.createWallet(10n * usdcUnits)
     const comet = world.chain.markets.find(({ protocol }) => protocol === 'compound-v3')

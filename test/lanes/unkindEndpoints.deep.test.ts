@@ -16,7 +16,7 @@ import {
   countExecutions,
   createFullWorld,
   prepareActions,
-  type Running,
+  type RunningIntent,
 } from './world/everyAction.js'
 import { startFork, startSecondAddress, type Twin } from './world/twin.js'
 import type { Fault } from '../support/faultProxy.js'
@@ -132,7 +132,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   }
   let ordered = 0
 
-  async function runAll(lanes: Lanes, intents: Running[]): Promise<void> {
+  async function runAll(lanes: Lanes, intents: RunningIntent[]): Promise<void> {
     const over = new AbortController()
     const mining = mineOn(over.signal)
     const end = lanes.run()
@@ -156,7 +156,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
       .whereNotIn('state', ['confirmed', 'final'])
       .select('kind', 'state', 'code', 'message')
     const pool = await world.rpc('txpool_content').catch(() => undefined)
-    const told = world.told.slice(-20).map(({ message, facts }) => [message, facts])
+    const told = world.logs.slice(-20).map(({ message, facts }) => [message, facts])
     const facts = JSON.stringify({ open, pool, told }, (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     )
@@ -196,6 +196,6 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     })
     expect(await world.db('operation').where({ success: false })).toEqual([])
     expect(await world.db('operation').where({ state: 'rejected' })).toEqual([])
-    expect(world.told.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
+    expect(world.logs.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
   })
 })

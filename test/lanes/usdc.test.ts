@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** What Circle does with a contract of its own, in a block of its own. */
+/** An action of Circle on its own contract, in a block of its own. */
 async function asCircle(to: string, name: string, ...args: string[]): Promise<void> {
   const data = circle.encodeFunctionData(name, args)
   await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
@@ -32,7 +32,7 @@ const atMessenger = (name: string, ...args: string[]) =>
   asCircle(world.chain.cctp.tokenMessenger, name, ...args)
 const atTransmitter = (name: string) => asCircle(world.chain.cctp.messageTransmitter, name)
 
-/** Signs, and once more at a later block. */
+/** Signs twice, the second time at a later block. */
 async function signTwice(submitted: Submitted, signer: SignerTools = world.signer): Promise<void> {
   await world.sign(signer)
   await world.mine()
@@ -45,14 +45,14 @@ const fund = async () => world.fund(await world.createWallet(0n))
 const lend = async () => world.lend(await world.createWallet(usdcUnits), usdcUnits)
 
 describe('a funding', () => {
-  test("is paid under the name that Circle's token has on the chain", async () => {
+  test("is paid under the name of Circle's token on the chain", async () => {
     const { operationId, wallet } = await fund()
     await world.round()
     expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
     expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
   })
 
-  test('is refused, and never sent, where the token has another name', async () => {
+  test('is refused and never sent when the token has another name', async () => {
     const { usdc } = world.chain
     const eip712 = { ...usdc.eip712, name: 'USDC' }
     const client = world.createClient({ usdc: { ...usdc, eip712 } })
@@ -84,7 +84,7 @@ describe('while USDC is paused', () => {
     expect(await world.usdcOf(submitted.wallet.address)).toBe(usdcUnits)
   })
 
-  test('a funding waits, and is paid when it is over', async () => {
+  test('a funding waits, and is paid afterwards', async () => {
     const { operationId, ...submitted } = await fund()
     await world.sign()
     const deferred = await world.row(operationId)
@@ -100,7 +100,7 @@ describe('while USDC is paused', () => {
 describe('a wallet that Circle has blacklisted', () => {
   const blacklisted = 'Circle has blacklisted the account (Blacklistable: account is blacklisted)'
 
-  test('lends nothing, keeps its money, and lends it when it is let go', async () => {
+  test('lends nothing and keeps its money, and lends it after the release', async () => {
     const { wallet, ...submitted } = await lend()
     await atToken('blacklist', wallet.address)
     await signTwice(submitted)
@@ -115,7 +115,7 @@ describe('a wallet that Circle has blacklisted', () => {
     expect(await world.row(again.operationId)).toMatchObject({ state: 'confirmed', success: true })
   })
 
-  test('after it was signed for fails alone, with the reason', async () => {
+  test('after its signature fails alone, with the reason', async () => {
     const [listed, neighbour] = [await lend(), await lend()]
     await world.sign()
     await atToken('blacklist', listed.wallet.address)
@@ -145,7 +145,7 @@ describe('the bridge', () => {
   test.each<[string, (name: string) => Promise<void>]>([
     ['USDC', atToken],
     ['the bridge itself', atTransmitter],
-  ])('brings out what was burned when a pause of %s is over', async (_what, at) => {
+  ])('mints burned money after a pause of %s', async (_what, at) => {
     const wallet = await world.createWallet(0n)
     const arrival = await createArrival(world, wallet, usdcUnits)
     const submitted = await world.submit(arrival.order)

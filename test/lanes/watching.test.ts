@@ -37,7 +37,7 @@ afterEach(() => {
   ending.abort()
 })
 
-/** Announces nothing but what the test says: what an activity hears when its connection is lost. */
+/** Sends only the test's notifications, like a broken connection. */
 function createListener() {
   const told = new Set<OnChange>()
   const listener: Listener = {
@@ -71,17 +71,17 @@ const awaitOutcome = async (outcomes: Outcomes, id: string) => {
   return awaitOperation({ db, outcomes }, row, ending.signal)
 }
 
-describe('whoever waits for an operation', () => {
-  test('hears of its outcome though nothing is announced', async () => {
+describe('awaitOperation', () => {
+  test('finds the outcome without a notification', async () => {
     const { id } = await order()
     const outcome = awaitOutcome(watch(), id)
-    // Some looks that find nothing.
+    // Some queries that find nothing.
     await sleep(50)
     await set(id, rejected)
     expect(await outcome).toMatchObject({ state: 'rejected' })
   })
 
-  test('hears of a stop by an operator, and of a burn that is attested', async () => {
+  test('finds a pause by an operator, and an attested burn', async () => {
     const outcomes = watch()
     const { id } = await order({ kind: 'bridge' })
     await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
@@ -94,7 +94,7 @@ describe('whoever waits for an operation', () => {
     await attested
   })
 
-  test('hears at once of what is notified, and of no state of the usual course', async () => {
+  test('wakes at once by a notification, except for intermediate states', async () => {
     const { listener, announce } = createListener()
     const outcomes = watch({ listener, announce })
     const { id } = await order()

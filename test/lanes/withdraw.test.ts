@@ -11,7 +11,7 @@ import type { Intent } from '../../db/intents/intents.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 
 const MONTH_SECONDS = 2_592_000
-/** What a market may keep of each movement when it rounds. */
+/** Rounding of a market per movement. */
 const ROUNDING = 1n
 
 let world: World
@@ -44,52 +44,55 @@ const usdc = () => world.usdcOf(wallet.address)
 const withdrawal = (units: bigint | 'max') => planWithdrawal(world, wallet, units)
 const stepOf = ({ plan }: Intent) => plan?.steps[0]
 
-/** Submits the step of a withdrawal and carries it out; its row. */
+/** Submits the step of a withdrawal and executes it; its row. */
 async function execute(intent: Intent) {
   const { operationId } = await submitStep(world, intent)
   await world.round()
   return world.row(operationId)
 }
 
-describe.each(['aave-v3', 'erc4626', 'compound-v3'] as const)('out of %s', (protocol) => {
-  beforeEach(() => lender(3n * usdcUnits, protocol))
+describe.each(['aave-v3', 'erc4626', 'compound-v3'] as const)(
+  'a withdrawal from %s',
+  (protocol) => {
+    beforeEach(() => lender(3n * usdcUnits, protocol))
 
-  test('a part comes as it was asked for, the rest stays', async () => {
-    const intent = await withdrawal(usdcUnits)
-    const row = await execute(intent)
-    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
-    expect(await usdc()).toBe(usdcUnits)
-    expect(await worth(marketOf(protocol))).toBeGreaterThanOrEqual(2n * usdcUnits - 2n * ROUNDING)
-    const spent = { spent_block: row?.block_number, released_at: null }
-    expect(await world.reservation(intent.id)).toMatchObject(spent)
-  })
+    test('of a part returns exactly that, and the rest stays', async () => {
+      const intent = await withdrawal(usdcUnits)
+      const row = await execute(intent)
+      expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+      expect(await usdc()).toBe(usdcUnits)
+      expect(await worth(marketOf(protocol))).toBeGreaterThanOrEqual(2n * usdcUnits - 2n * ROUNDING)
+      const spent = { spent_block: row?.block_number, released_at: null }
+      expect(await world.reservation(intent.id)).toMatchObject(spent)
+    })
 
-  test('everything leaves nothing behind, the interest of the wait included', async () => {
-    const intent = await withdrawal('max')
-    expect(stepOf(intent)).toMatchObject({ everything: true })
-    await world.rpc('evm_increaseTime', [MONTH_SECONDS])
-    await world.mine()
-    await world.book()
-    const row = await execute(intent)
-    expect(row).toMatchObject({ state: 'confirmed', success: true })
-    expect(await receipts(marketOf(protocol))).toBe(0n)
-    expect(await usdc()).toBe(BigInt(row?.units ?? 0))
-    expect(await usdc()).toBeGreaterThan(3n * usdcUnits)
-  })
+    test('of everything leaves nothing behind, including the interest of the wait', async () => {
+      const intent = await withdrawal('max')
+      expect(stepOf(intent)).toMatchObject({ everything: true })
+      await world.rpc('evm_increaseTime', [MONTH_SECONDS])
+      await world.mine()
+      await world.book()
+      const row = await execute(intent)
+      expect(row).toMatchObject({ state: 'confirmed', success: true })
+      expect(await receipts(marketOf(protocol))).toBe(0n)
+      expect(await usdc()).toBe(BigInt(row?.units ?? 0))
+      expect(await usdc()).toBeGreaterThan(3n * usdcUnits)
+    })
 
-  test('everything that comes after a part takes the rest', async () => {
-    const part = await withdrawal(usdcUnits)
-    const [one] = [await execute(part), await execute(await withdrawal('max'))]
-    expect(one).toMatchObject({ units: '1000000' })
-    expect(await receipts(marketOf(protocol))).toBe(0n)
-    expect(await usdc()).toBeGreaterThanOrEqual(3n * usdcUnits - 3n * ROUNDING)
-  })
-})
+    test('of everything after a part returns the rest', async () => {
+      const part = await withdrawal(usdcUnits)
+      const [one] = [await execute(part), await execute(await withdrawal('max'))]
+      expect(one).toMatchObject({ units: '1000000' })
+      expect(await receipts(marketOf(protocol))).toBe(0n)
+      expect(await usdc()).toBeGreaterThanOrEqual(3n * usdcUnits - 3n * ROUNDING)
+    })
+  },
+)
 
 describe('two withdrawals', () => {
   beforeEach(() => lender(3n * usdcUnits))
 
-  /** Plans side by side; what was planned, and why the others were not. */
+  /** Plans concurrently; the plans, and the reasons of the refused ones. */
   async function race(...amounts: (bigint | 'max')[]) {
     const settled = await Promise.allSettled(amounts.map(withdrawal))
     const planned = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -105,7 +108,7 @@ describe('two withdrawals', () => {
     expect(refused.map(({ code }) => code)).toEqual(['INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS'])
   })
 
-  test('share what there is, and both come as asked for', async () => {
+  test('share the position, and both return the requested amounts', async () => {
     const { planned } = await race(usdcUnits, usdcUnits)
     expect(planned).toHaveLength(2)
     for (const intent of planned) await submitStep(world, intent)
@@ -117,7 +120,7 @@ describe('two withdrawals', () => {
     }
   })
 
-  test('never both take everything', async () => {
+  test('never both withdraw everything', async () => {
     const { planned, refused } = await race('max', 'max', 'max')
     expect(planned).toHaveLength(1)
     for (const { code, details } of refused) {
@@ -127,13 +130,13 @@ describe('two withdrawals', () => {
     }
   })
 
-  test('take neither a part of everything nor everything beside a part', async () => {
+  test('a partial and a full withdrawal never overlap', async () => {
     const { planned, refused } = await race('max', usdcUnits)
     expect(planned).toHaveLength(1)
     expect(refused).toHaveLength(1)
   })
 
-  test('count on nothing twice while the first one is mined and not booked', async () => {
+  test('do not reuse the money of a mined one that is not indexed', async () => {
     await submitStep(world, await withdrawal(2n * usdcUnits))
     await world.sign()
     await world.broadcast()
@@ -146,7 +149,7 @@ describe('two withdrawals', () => {
     expect(await receipts(marketOf('aave-v3'))).toBe(0n)
   })
 
-  test('count on the money of one that a reorg took back no sooner than it is gone', async () => {
+  test('reuse the money of one that a reorg removed only after it is rolled back', async () => {
     const first = await withdrawal(2n * usdcUnits)
     await execute(first)
     await world.rpc('anvil_reorg', [1, []])
@@ -162,7 +165,7 @@ describe('two withdrawals', () => {
 describe('a withdrawal that fails', () => {
   beforeEach(() => lender(3n * usdcUnits))
 
-  test('inside is told as WITHDRAW_FAILED, and its money is free once that is final', async () => {
+  test('on the chain is reported as WITHDRAW_FAILED, and its money is free when that is final', async () => {
     const intent = await withdrawal('max')
     const { operationId } = await submitStep(world, intent)
     await world.sign()
@@ -211,7 +214,7 @@ describe('a withdrawal that fails', () => {
   })
 })
 
-describe('the signer takes out no more than the plan', () => {
+describe('the signer withdraws no more than the plan', () => {
   beforeEach(() => lender(3n * usdcUnits))
 
   const expectRefused = async (intent: Intent, changes: object) => {

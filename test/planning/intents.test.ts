@@ -11,7 +11,7 @@ import {
 import { readMarket } from '../../planning/market.js'
 import { connectChains } from '../../chains/connect.js'
 import type { IntentRequest } from '../../domain/intent.js'
-import type { Network } from '../../chains/registry.js'
+import type { NetworkName } from '../../chains/registry.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
@@ -112,7 +112,7 @@ describe('createIntent', () => {
   test('error: a failure on demand where money is real, planned or stored', async () => {
     const wallet = await walletWith(usdc)
     const owner = { ...ownerOf(wallet), metadata: { simulate: 'DEPOSIT_FAILED' } }
-    const registry = { ...world.registry, network: 'mainnet' as Network }
+    const registry = { ...world.registry, network: 'mainnet' as NetworkName }
     const request = lend(usdc, chain)
     const refused = { code: 'INVALID_REQUEST', message: expect.stringContaining('test networks') }
     await expect(createIntent({ ...tools, registry }, owner, request)).rejects.toMatchObject(

@@ -3,7 +3,7 @@ import { Interface, getAddress } from 'ethers'
 import { aaveV3 } from '../../protocols/lending/aaveV3.js'
 import { apyPercent } from '../../protocols/lending/apy.js'
 import { assertAllowed } from '../../custody/policy.js'
-import type { Log } from '../../chains/read.js'
+import type { EventLog } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
 
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
@@ -21,7 +21,7 @@ const abi = new Interface([
 ])
 
 type Supply = { reserve?: string; user?: string; onBehalfOf?: string; from?: string }
-function supplied(amount: bigint, its: Supply = {}): Log {
+function supplied(amount: bigint, its: Supply = {}): EventLog {
   const { reserve = market.underlying, user = wallet, onBehalfOf = wallet } = its
   const { from = market.address } = its
   const values = [reserve, user, onBehalfOf, amount, 0]
@@ -30,7 +30,7 @@ function supplied(amount: bigint, its: Supply = {}): Log {
 const place = { blockNumber: 1n, blockHash: '0x', transactionHash: '0x', logIndex: 0 }
 
 describe('aaveV3.depositedUnits', () => {
-  const count = (...logs: Log[]) => aaveV3.depositedUnits(market, wallet, logs)
+  const count = (...logs: EventLog[]) => aaveV3.depositedUnits(market, wallet, logs)
 
   test('adds up what the wallet has deposited for itself', () => {
     expect(count(supplied(3n), supplied(4n))).toBe(7n)

@@ -15,23 +15,26 @@ const inBatch = (error: string) => encode('ExecuteError', 1, error)
 const sender = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 describe('explainRevert', () => {
-  /** What chains return: the first four bytes of a name's hash, so that a slip in a name is seen. */
+  /** Return data of chains: the first four bytes of a name's hash, so that a mistyped name fails. */
   test.each([
-    ['0x2c5211c6', 'the amount is zero, or too small to be counted (InvalidAmount())'],
+    ['0x2c5211c6', 'the amount is zero or too small (InvalidAmount())'],
     ['0x90cd6f24', 'the reserve is not active (ReserveInactive())'],
     ['0x6d305815', 'the reserve is frozen (ReserveFrozen())'],
     ['0xd37f5f1c', 'the reserve is paused (ReservePaused())'],
-    ['0x47bc4b2c', 'more than the position (NotEnoughAvailableUserBalance())'],
+    ['0x47bc4b2c', 'the amount exceeds the position (NotEnoughAvailableUserBalance())'],
     ['0xf58f733a', 'the supply cap is reached (SupplyCapExceeded())'],
     [
       '0xe273b446',
-      'more than the position, which would be a loan below the smallest one (BorrowTooSmall())',
+      'the amount exceeds the position, and the loan would be too small (BorrowTooSmall())',
     ],
     [
       '0x14c5f7b6',
-      'more than the position, which would be a loan without security (NotCollateralized())',
+      'the amount exceeds the position, and the loan would have no collateral (NotCollateralized())',
     ],
-    ['0x4323a555', 'the vault cannot get so much out of its markets now (NotEnoughLiquidity())'],
+    [
+      '0x4323a555',
+      'the vault cannot withdraw that much from its markets now (NotEnoughLiquidity())',
+    ],
     ['0xded0652d', 'the vault has reached all its caps (AllCapsReached())'],
   ])('%s', (data, text) => {
     expect(explainRevert(data)).toBe(text)
@@ -42,7 +45,7 @@ describe('explainRevert', () => {
     [encode('Error', 'Too little received'), 'Too little received'],
     [encode('Error', 'Pausable: paused'), 'Circle has paused it (Pausable: paused)'],
     [encode('Error', '94'), 'the reserve itself cannot be the receiver (Aave 94)'],
-    [encode('Panic', 17), 'a number of the contract left its range (Panic(17))'],
+    [encode('Panic', 17), 'arithmetic overflow in the contract (Panic(17))'],
     [encode('Panic', 1), 'Panic(1)'],
     [encode('Paused'), 'the market is paused (Paused())'],
     [encode('ERC20InsufficientBalance', sender, 1, 2), `ERC20InsufficientBalance(${sender}, 1, 2)`],
@@ -62,7 +65,7 @@ describe('explainRevert', () => {
     expect(explainRevert(data)).toBeUndefined()
   })
 
-  test('is not longer than a line', () => {
+  test('is at most 200 characters long', () => {
     expect(explainRevert(encode('Error', 'x'.repeat(10_000)))).toHaveLength(200)
   })
 })

@@ -17,7 +17,7 @@ const draft = buildUserOperation({
   callData: encodeBatch([{ to: address, data: '0x1234' }]),
 })
 
-test('the hash of a user operation is that which a wallet signs as typed data', async () => {
+test('hashUserOperation: the hash that a wallet signs as typed data', async () => {
   const wallet = Wallet.createRandom()
   const { domain, types, message } = typedUserOperation(421_614, draft)
   const signature = await wallet.signTypedData(domain, types, message)
@@ -25,23 +25,23 @@ test('the hash of a user operation is that which a wallet signs as typed data', 
   expect(hashUserOperation(1, draft)).not.toBe(hashUserOperation(421_614, draft))
 })
 
-test('a bundle is what the EntryPoint decodes', () => {
+test('encodeBundle: the EntryPoint decodes it', () => {
   const operation = { ...draft, signature: hexlify(randomBytes(65)) }
   const decoded = entryPoint.decodeFunctionData('handleOps', encodeBundle([operation], address))
   expect((decoded[0] as { callData: string }[])[0]?.callData).toBe(draft.callData)
   expect(callGasOf(operation)).toBe(123_456n)
 })
 
-describe('what is not whole hex is refused', () => {
+describe('error: bytes that are not whole hex', () => {
   test.each(['0x1', '0x12zz', '12', '', '0x12 '])('%p as bytes', (value) => {
-    // What a row holds must not be signed or carried as something shorter.
+    // A stored value must not be signed or included truncated.
     const altered = { ...draft, callData: value, signature: hexlify(randomBytes(65)) }
     expect(() => hashUserOperation(1, altered)).toThrow()
     expect(() => encodeBundle([altered], address)).toThrow()
   })
 })
 
-test('an execution is read with the key of its nonce', () => {
+test('readExecuted: the key of the nonce', () => {
   const key = `0x${'ab'.repeat(24)}`
   const nonce = BigInt(`${key}${'0'.repeat(16)}`) + 1n
   const sender = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238'

@@ -6,7 +6,7 @@ import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fi
 
 const WALLETS = 20
 
-describe('operations that wait together', () => {
+describe('waiting operations', () => {
   let world: World
   let lends: Lend[]
 
@@ -19,7 +19,7 @@ describe('operations that wait together', () => {
   })
   afterAll(() => world?.stop())
 
-  test('go in one transaction per lane', async () => {
+  test('share one transaction per sender', async () => {
     const transactions = await world.transactions()
     expect(transactions.map(({ sender }) => sender)).toEqual(world.senders)
   })
@@ -31,7 +31,7 @@ describe('operations that wait together', () => {
     }
   })
 
-  test('bear shares of the gas that add up to the receipts', async () => {
+  test('pay gas shares that add up to the receipts', async () => {
     for (const { hash, tx_id } of await world.sends()) {
       const { gasUsed } = await world.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [hash])
       const rows = await world.db('operation').where({ tx_id }).pluck<string[]>('gas_used')
@@ -40,7 +40,7 @@ describe('operations that wait together', () => {
     }
   })
 
-  test('of one wallet stay in one lane and in the order of their making', async () => {
+  test('of one wallet stay with one sender and in creation order', async () => {
     const wallet = await world.createWallet(5n * usdcUnits)
     const own: Lend[] = []
     for (let i = 0; i < 5; i++) own.push(await world.lend(wallet, usdcUnits))
@@ -61,7 +61,7 @@ describe('operations that wait together', () => {
     expect(order).toEqual(own.slice(0, 5).map(({ operationId }) => operationId))
   })
 
-  test('of one wallet bring one delegation, and each keeps it for a carrier of its own', async () => {
+  test('of one wallet share one delegation, and each keeps it for its own resubmission', async () => {
     const wallet = await world.createWallet(3n * usdcUnits)
     const own: Lend[] = []
     for (let i = 0; i < 3; i++) own.push(await world.lend(wallet, usdcUnits))
@@ -78,14 +78,14 @@ describe('operations that wait together', () => {
   })
 })
 
-describe('a lane', () => {
+describe('a sender', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
 
-  test('lets at most sixteen transactions wait, and goes on when they are mined', async () => {
+  test('has at most 16 open transactions and continues when they are mined', async () => {
     const wallets = await world.createWallets(18, usdcUnits)
     const lends: Lend[] = []
     for (const wallet of wallets) {
@@ -104,7 +104,7 @@ describe('a lane', () => {
     }
   })
 
-  test('serves one account after the other, the better plan first', async () => {
+  test('serves the accounts in turn, higher tiers first', async () => {
     const walletOf = async (plan: Tier) =>
       world.createWallet(30n * usdcUnits, (await world.createAccount(plan)).id)
     const poor = await walletOf('free')

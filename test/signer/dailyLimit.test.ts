@@ -16,7 +16,7 @@ beforeEach(async () => {
     .db('operation')
     .whereIn('state', ['queued', 'deferred'])
     .update({ state: 'cancelled' })
-  world.told.length = 0
+  world.logs.length = 0
 })
 
 const signerOf = (limits: Partial<SigningLimits>, taker = 'signer'): SignerTools => ({
@@ -29,10 +29,10 @@ const states = async (lends: Lend[]) => {
 }
 const count = (all: (string | undefined)[], state: string) =>
   all.filter((one) => one === state).length
-const alarms = () => world.told.filter(({ message }) => message === 'daily limit reached')
+const alarms = () => world.logs.filter(({ message }) => message === 'daily limit reached')
 
-describe('a daily limit', () => {
-  test('of a wallet holds back what goes beyond, says until when, and tells once', async () => {
+describe('the daily limit', () => {
+  test('of a wallet defers the excess, stores until when, and logs once', async () => {
     const wallet = await world.createWallet(9n * usdcUnits)
     const other = await world.createWallet(usdcUnits)
     const signer = signerOf({ walletDailyUnits: 2n * usdcUnits })
@@ -49,7 +49,7 @@ describe('a daily limit', () => {
       .select<{ code: string; message: string; tx_id: unknown }[]>()
     for (const { code, message, tx_id } of held) {
       expect({ code, tx_id }).toEqual({ code: 'DAILY_LIMIT', tx_id: null })
-      const text = /^The wallet has no room for 1 USD under its daily limit of 2 USD until (.+)\.$/
+      const text = /^The wallet cannot sign 1 USD under its daily limit of 2 USD until (.+)\.$/
       const until = Date.parse(text.exec(message)?.[1] ?? '')
       const [first] = await world
         .db('signed_amount')
@@ -61,7 +61,7 @@ describe('a daily limit', () => {
     expect(alarms()[0]?.level).toBe('error')
   })
 
-  test('has room again for what is older than a day', async () => {
+  test('does not count amounts older than a day', async () => {
     const wallet = await world.createWallet(9n * usdcUnits)
     const signer = signerOf({ walletDailyUnits: usdcUnits })
     await world.lend(wallet, usdcUnits)
@@ -77,7 +77,7 @@ describe('a daily limit', () => {
     expect(await states([next])).toEqual(['signed'])
   })
 
-  test('of the deployment counts every wallet, and fundings', async () => {
+  test('of the deployment counts every wallet and fundings', async () => {
     const wallets = await world.createWallets(3, usdcUnits)
     const signer = signerOf({ dailyUnits: 3n * usdcUnits })
     const [paid] = await world.createWallets(1, 0n)
@@ -89,7 +89,7 @@ describe('a daily limit', () => {
     expect([count(reached, 'signed'), count(reached, 'deferred')]).toEqual([3, 1])
   })
 
-  test('is exact with two signers at once', async () => {
+  test('is exact with two concurrent signers', async () => {
     const wallets = await world.createWallets(24, usdcUnits)
     const lends: Lend[] = []
     for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
@@ -103,13 +103,13 @@ describe('a daily limit', () => {
     expect(alarms()).toHaveLength(1)
   })
 
-  test('never has room for what is more than itself, and says so', async () => {
+  test('error: an amount above the limit itself is refused with that reason', async () => {
     const wallet = await world.createWallet(9n * usdcUnits)
     const { operationId } = await world.lend(wallet, 3n * usdcUnits)
     await world.sign(signerOf({ walletDailyUnits: 2n * usdcUnits }))
     expect(await world.row(operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'INTERNAL' },
-      message: 'Signing rejected: 3 USD are more than its daily limit of 2 USD.',
+      message: 'Signing rejected: 3 USD exceed its daily limit of 2 USD.',
     })
   })
 })

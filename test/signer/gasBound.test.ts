@@ -5,20 +5,20 @@ import { readMeans, readRound } from '../../signer/round.js'
 import { readLanes } from '../../db/lanes/signing.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 
-describe('what an operation may cost', () => {
+describe('assertAffordable', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
 
-  test('bounds what is signed: above it an operation waits, and says why', async () => {
+  test('an operation above its gas budget is deferred with the reason', async () => {
     const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     const client = world.signer.chains.byId(0)
     await signOnce({ ...world.signer, operationGasWei: 10n ** 9n }, client)
     expect(await world.row(lend.operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
-      message: 'Gas on arbitrum-sepolia costs more than an operation may cost.',
+      message: 'Gas on arbitrum-sepolia exceeds the gas budget of an operation.',
     })
     expect(await world.transactions()).toHaveLength(0)
     await world.retryNow(lend)
@@ -26,7 +26,7 @@ describe('what an operation may cost', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
   })
 
-  test('counts for each operation of a bundle, however cheap the others are', async () => {
+  test('each operation of a bundle is checked, independent of cheaper ones', async () => {
     const [lane] = await readLanes(world.db)
     if (!lane) throw new Error('There is no lane.')
     const turn = await readRound(world.signer.chains.byId(0), lane)
@@ -35,10 +35,16 @@ describe('what an operation may cost', () => {
     const operationGasWei = 520_000n * round.fees.maxWei
     const assertBound = (gas: bigint[]) =>
       assertAffordable({ operationGasWei }, round, { unsigned, gas })
-    // 20,000 beside the operations are shared by both.
-    expect(() => assertBound([600_000n, 500_000n])).toThrow('more than an operation may cost')
-    expect(() => assertBound([550_000n, 550_000n])).toThrow('more than an operation may cost')
-    expect(() => assertBound([500_000n, 500_000n])).toThrow('more than an operation may cost')
+    // The operations share 20,000 gas of the bundle.
+    expect(() => assertBound([600_000n, 500_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
+    expect(() => assertBound([550_000n, 550_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
+    expect(() => assertBound([500_000n, 500_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
     expect(() =>
       assertAffordable({ operationGasWei }, round, {
         unsigned: { data: '0x', gasLimit: 1_020_000n },

@@ -27,7 +27,7 @@ const createLend = async (units = usdcUnits) =>
 const count = async () => (await world.transactions()).length
 const expectDone = async ({ operationId }: Lend) =>
   expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
-/** The stored transaction that carries an operation. */
+/** The stored transaction that includes an operation. */
 async function carrierOf({ operationId }: Lend): Promise<Transaction> {
   const row = await world.row(operationId)
   const send = (await world.sends()).find(({ tx_id }) => tx_id === row?.tx_id)
@@ -41,7 +41,7 @@ const onMethod =
     method === name ? decide(params) : undefined
 
 describe('the signer', () => {
-  test('signs nothing while gas costs more than the cap, and goes on below it', async () => {
+  test('signs nothing while gas exceeds the fee cap, and continues below it', async () => {
     const lend = await createLend()
     const before = await count()
     const client = world.createClient({ maxFeeCapWei: 1n })
@@ -56,7 +56,7 @@ describe('the signer', () => {
     expect(maxFeePerGas).toBeLessThanOrEqual(world.chain.maxFeeCapWei)
   })
 
-  test('lets no node hear of what it signs: the bytes are stored, and others send them', async () => {
+  test('stores the signed bytes and broadcasts nothing', async () => {
     const heard: unknown[] = []
     world.proxy.set(({ method, params }) => {
       if (method === 'eth_sendRawTransaction') heard.push(params[0])
@@ -72,7 +72,7 @@ describe('the signer', () => {
     await expectDone(lend)
   })
 
-  test('binds what is signed to one nonce, however often it comes round', async () => {
+  test('assigns one nonce per operation in repeated runs', async () => {
     const lend = await createLend()
     await world.sign()
     const bound = (await world.row(lend.operationId))?.tx_id
@@ -85,9 +85,9 @@ describe('the signer', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   })
 
-  test('leaves the call more gas than was estimated: at inclusion it may need it', async () => {
+  test('adds gas to the estimate, because inclusion may need more', async () => {
     const lend = await createLend()
-    // Between the estimate and the block the call has become dearer by two fifths.
+    // The call needs two fifths more gas in the block than in the estimate.
     const estimate = onMethod('eth_estimateGas', async (params) => {
       const gas = await callRpc<string>(world.node.url, 'eth_estimateGas', params)
       return { answer: `0x${((BigInt(gas) * 7n) / 10n).toString(16)}` }
@@ -98,7 +98,7 @@ describe('the signer', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   })
 
-  test('asks no node that is behind the block at which the operation was ordered', async () => {
+  test('does not use a node that is behind the block of the order', async () => {
     const lend = await createLend()
     const before = await count()
     const old = await world.rpc('eth_getBlockByNumber', ['0x1', false])
@@ -113,7 +113,7 @@ describe('the signer', () => {
     await expectDone(lend)
   })
 
-  test('without the code of the delegate simulates nothing: every call would seem to succeed', async () => {
+  test('simulates nothing while the code of the delegate is missing, because every call would seem to succeed', async () => {
     const lend = await createLend()
     const before = await count()
     const withoutCode = onMethod('eth_getCode', ([address]) =>
@@ -132,7 +132,7 @@ describe('the signer', () => {
 })
 
 describe('a refusal', () => {
-  test('at one block is not the last word, and is remembered across a network error: the next one, at a later block, is the last', async () => {
+  test('at one block is not final, survives a network error, and becomes final with the next refusal at a later block', async () => {
     const lend = await createLend(5n * usdcUnits)
     const before = await count()
     await world.sign()
@@ -159,8 +159,8 @@ describe('a refusal', () => {
   })
 })
 
-describe('what the chain has executed already', () => {
-  /** What a backup knows that is older than the operation, which is ordered anew. */
+describe('an operation that the chain has already executed', () => {
+  /** State of a backup that is older than the operation, which is then ordered again. */
   const forget = async ({ operationId, order }: Lend) => {
     await forgetOperations(world.db, [operationId])
     await world.submit(order)
@@ -170,7 +170,7 @@ describe('what the chain has executed already', () => {
     ['funding', async () => world.fund(await world.createWallet(0n))],
   ]
 
-  test.each(signers)('is not signed again: a %s', async (_kind, create) => {
+  test.each(signers)('is not signed again: %s', async (_kind, create) => {
     const lend = await create()
     await world.round()
     await expectDone(lend)
@@ -202,7 +202,7 @@ describe('the delegation of a wallet', () => {
   }
   const marker = ['0x7702000000000000000000000000000000000000']
 
-  test('travels with each operation until it is final, and is named by each for ever', async () => {
+  test('is included with each operation until it is final, and each keeps it', async () => {
     const first = await createLend()
     await world.round()
     await expectDone(first)
@@ -223,7 +223,7 @@ describe('the delegation of a wallet', () => {
     expect(await world.deposited(first.wallet.address)).toBe(3n * usdcUnits)
   })
 
-  test('that a reorg takes back comes again with the same bytes, each operation once', async () => {
+  test('is included again with the same bytes after a reorg, and each operation is executed once', async () => {
     const first = await createLend()
     await world.round()
     const second = await lendAgain(first)
@@ -243,7 +243,7 @@ describe('the delegation of a wallet', () => {
     expect(await world.deposited(first.wallet.address)).toBe(3n * usdcUnits)
   })
 
-  test('travels along where the node cannot tell whether it is final', async () => {
+  test('is included when the node does not know whether it is final', async () => {
     const first = await createLend()
     await world.round()
     await world.mine(finalityBlocks + 1)

@@ -17,14 +17,14 @@ afterAll(() => world?.stop())
 
 const take = (taker: string) => takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, taker)
 
-describe('what a signer has claimed that was killed', () => {
+describe('the lease of a killed signer', () => {
   let id: string
   beforeEach(async () => {
     await world.db('operation').where({ state: 'queued' }).update({ state: 'cancelled' })
     const wallet = await world.createWallet(usdcUnits)
     id = (await world.lend(wallet, usdcUnits)).operationId
   })
-  /** As if the lease had begun so much earlier. */
+  /** Moves the start of the lease into the past. */
   const passTime = (ms: number) =>
     world
       .db('operation')
@@ -33,7 +33,7 @@ describe('what a signer has claimed that was killed', () => {
   const setState = (state: string) => world.db('operation').where({ id }).update({ state })
 
   test.each(['queued', 'signed'])(
-    '%s: another one claims it when its lease has ended, not before',
+    '%s: another signer claims the operation after the lease expires, not before',
     async (state) => {
       await setState(state)
       const taken = await take('dead')
@@ -43,7 +43,7 @@ describe('what a signer has claimed that was killed', () => {
       await passTime(LEASE_MS / 2)
       expect(await take('other')).toHaveLength(1)
       expect(await world.row(id)).toMatchObject({ taken_by: 'other', lost_leases: 1 })
-      // Should the first one live after all, it can store nothing.
+      // If the first signer still runs, it can store nothing.
       const stored = await world.signerDb.transaction((trx) => lockTaken(trx, taken, 'dead'))
       expect(stored).toEqual([])
     },

@@ -10,7 +10,7 @@ import { keepPrices, mintDollars, setPoolPrice } from '../lanes/world/pool.js'
 import type { Intent } from '../../db/intents/intents.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 
-/** Changes a step of a plan as only the database's owner could. */
+/** Changes a step of a plan as only the database owner can. */
 async function forge(world: World, intentId: string, sequence: number, changes: object) {
   const row = await world.db('intent').where({ id: intentId }).first<Intent>()
   const steps = row.plan?.steps.map((step) => {
@@ -30,7 +30,7 @@ async function expectRefused(world: World, operationId: string, rule: RegExp) {
   await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
 }
 
-describe('where a market takes another dollar', () => {
+describe('a market of another USD token', () => {
   let world: World
   let dollar: string
   let wallet: Wallet
@@ -51,7 +51,7 @@ describe('where a market takes another dollar', () => {
     return readQuote(world.driver().client, swap)
   }
 
-  /** A wallet that lends dollars of the market's own, and has as many beside. */
+  /** A wallet with a position in the market's own USD token, and the same amount of that token. */
   async function lender(units = 3n * usdcUnits) {
     wallet = await world.createWallet(0n)
     await mintDollars(world, dollar, wallet.address, 2n * units)
@@ -63,7 +63,7 @@ describe('where a market takes another dollar', () => {
     return wallet
   }
 
-  /** An intent whose money is taken out and waits to be swapped. */
+  /** An intent whose money is withdrawn and waits for its swap. */
   async function withdrawn() {
     await lender()
     const intent = await planWithdrawal(world, wallet, 'max')
@@ -86,23 +86,23 @@ describe('where a market takes another dollar', () => {
     await expectRefused(world, await submitSwap(), /at least 99 % of what it spends/)
   })
 
-  test('what arrived is read from the chain, not from rows that the lanes write', async () => {
+  test('the output of the previous step is read from the chain, never from rows', async () => {
     const { withdrawalId, arrived, submitSwap } = await withdrawn()
-    // The wallet has more: only what this intent took out is its own to spend.
+    // The wallet has more, but may spend only what this intent has withdrawn.
     const units = (2n * arrived).toString()
     await world.db('operation').where({ id: withdrawalId }).update({ units })
     await expectRefused(world, await submitSwap(2n * arrived), /within the plan/)
   })
 
-  test('a transaction in which nothing of the intent was done has brought nothing', async () => {
+  test('a transaction without the effect of the previous step has no output', async () => {
     const other = await withdrawn()
     const { withdrawalId, submitSwap } = await withdrawn()
     const { tx_hash } = (await world.row(other.withdrawalId)) ?? {}
     await world.db('operation').where({ id: withdrawalId }).update({ tx_hash })
-    await expectRefused(world, await submitSwap(), /brought by the one before/)
+    await expectRefused(world, await submitSwap(), /the previous step must have delivered/)
   })
 
-  test('a transaction that the chain does not have has brought nothing yet', async () => {
+  test('a transaction that is not on the chain has no output yet', async () => {
     const { withdrawalId, submitSwap } = await withdrawn()
     const tx_hash = `0x${'ab'.repeat(32)}`
     await world.db('operation').where({ id: withdrawalId }).update({ tx_hash })
@@ -112,7 +112,7 @@ describe('where a market takes another dollar', () => {
     expect(await world.row(id)).toMatchObject(waits)
   })
 
-  test('a receipt of a block that is not the one at its height says nothing', async () => {
+  test('a receipt is ignored when its block is not the canonical one', async () => {
     const { withdrawalId, submitSwap } = await withdrawn()
     const id = await submitSwap()
     const { tx_hash } = (await world.row(withdrawalId)) ?? {}
@@ -127,7 +127,7 @@ describe('where a market takes another dollar', () => {
     expect(await world.row(id)).toMatchObject(waits)
   })
 
-  test('everything is not taken out for an intent that asked for a part', async () => {
+  test('a full withdrawal is not signed for an intent that requested a part', async () => {
     await lender()
     const intent = await planWithdrawal(world, wallet, usdcUnits)
     await forge(world, intent.id, 1, { everything: true })
@@ -166,7 +166,7 @@ describe('where a market takes another dollar', () => {
     await setPoolPrice(world, [usdc(), dollar], 1)
   })
 
-  test('a price that has just moved is waited out, though it is near parity', async () => {
+  test('a swap waits while the price has just moved, even close to parity', async () => {
     const { intent, submitSwap } = await withdrawn()
     await keepPrices(world, [usdc(), dollar])
     const calm = await quote()
@@ -187,14 +187,14 @@ describe('where a market takes another dollar', () => {
     (await world.db('wallet').where({ id: walletId }).first<Wallet>())?.address
 })
 
-describe('where a market takes USDC', () => {
+describe('a market of USDC', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
 
-  test('a bridge that may keep half of the amount gets none of it', async () => {
+  test('a bridge with a fee of half the amount is refused', async () => {
     const wallet = await world.createWallet(9n * usdcUnits)
     const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
     await forge(world, crossing.intentId, 1, { maxFee: '0.5' })
@@ -202,17 +202,17 @@ describe('where a market takes USDC', () => {
     await expectRefused(world, operationId, /keep no more than 0.2 % of the amount/)
   })
 
-  test('a plan that spends more than its intent asks for is not signed', async () => {
+  test('error: a plan that spends more than the request is not signed', async () => {
     const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
     await forge(world, lend.intentId, 1, { amount: '2' })
     const input = JSON.stringify({ units: '2000000' })
     await world.db('operation').where({ id: lend.operationId }).update({ input })
-    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
   })
 
-  test('nor one that does something else', async () => {
+  test('error: a plan with another action than the request is not signed', async () => {
     const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
     await world.db('intent').where({ id: lend.intentId }).update({ action: 'withdraw' })
-    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
   })
 })

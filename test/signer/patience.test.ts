@@ -15,19 +15,19 @@ describe('prepareTogether', () => {
       PATIENCE_MS,
     )
 
-  test('returns together what is ready in time, in its order', async () => {
+  test('returns the results that are ready in time, in order', async () => {
     const items = [item('a', 30), item('b', 1), item('c', 60), item('d', 10)]
     expect(await prepare(items)).toEqual({ ready: items })
   })
 
-  test('keeps what is late for later, with what its wallet has besides', async () => {
+  test('returns late results later, with the other results of their wallets', async () => {
     const [late, held, other] = [item('a', 2 * PATIENCE_MS), item('a', 1), item('b', 1)]
     const { ready, late: later } = await prepare([late, held, other])
     expect(ready).toEqual([other])
     expect(await later).toEqual([late, held])
   })
 
-  test('returns nothing of what was refused, and nothing of nothing', async () => {
+  test('returns nothing for refused items and for no items', async () => {
     expect(await prepare([item('refused', 1)])).toEqual({ ready: [] })
     expect(await prepare([])).toEqual({ ready: [] })
   })

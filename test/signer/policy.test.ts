@@ -3,7 +3,7 @@ import { insertSignatures } from '../../db/lanes/signatures.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import { changeUnbound } from '../lanes/world/unbound.js'
 
-describe('the signer never signs', () => {
+describe('the signer rejects', () => {
   let world: World
 
   beforeAll(async () => {
@@ -24,13 +24,13 @@ describe('the signer never signs', () => {
   }
   const createLend = async () => world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
 
-  test('more units than the plan says', async () => {
+  test('more units than the plan', async () => {
     const lend = await createLend()
     await change(lend, { input: JSON.stringify({ units: '1000001' }) })
     await expectRefused(lend)
   })
 
-  test("another wallet than the plan's", async () => {
+  test('another wallet than the one of the plan', async () => {
     const lend = await createLend()
     const other = await world.createWallet(9n * usdcUnits)
     await expect(change(lend, { wallet_id: other.id })).rejects.toMatchObject({ code: '23503' })
@@ -38,7 +38,7 @@ describe('the signer never signs', () => {
     await expectRefused(lend)
   })
 
-  test("for another account than the wallet's", async () => {
+  test('an account other than the owner of the wallet', async () => {
     const lend = await createLend()
     const { id } = await world.createAccount('pro')
     await expect(change(lend, { account_id: id })).rejects.toMatchObject({ code: '23503' })
@@ -56,7 +56,7 @@ describe('the signer never signs', () => {
     await expectRefused(lend)
   })
 
-  test('a step that is planned for another chain', async () => {
+  test('a step planned for another chain', async () => {
     const lend = await createLend()
     const plan = world.db.raw(`replace(plan::text, 'arbitrum-sepolia', 'base-sepolia')::json`)
     await world.db('intent').where({ id: lend.intentId }).update({ plan })
@@ -69,7 +69,7 @@ describe('the signer never signs', () => {
     await expectRefused(lend)
   })
 
-  test('another key than that of the effect: it could happen twice', async () => {
+  test('a key that does not belong to the effect, because it could happen twice', async () => {
     const lend = await createLend()
     const key = (await world.row(lend.operationId))?.chain_key ?? ''
     await change(lend, { chain_key: key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) })
@@ -90,7 +90,7 @@ describe('the signer never signs', () => {
     await expectRefused(funding)
   })
 
-  test('for an intent that is over', async () => {
+  test('an operation of a finished intent', async () => {
     const lend = await createLend()
     const failed = { status: 'failed', error: JSON.stringify({ code: 'CANCELLED' }) }
     await world.db('intent').where({ id: lend.intentId }).update(failed)
@@ -98,7 +98,7 @@ describe('the signer never signs', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'queued', payload: null })
   })
 
-  test('a call of the lane that a row made up', async () => {
+  test('a forged call in a row', async () => {
     const lend = await createLend()
     const payload = { gas: '100000', call: { to: owner, data: '0x' } }
     await insertSignatures(world.db, [{ operationId: lend.operationId, payload }])

@@ -30,11 +30,11 @@ const areSigned = async (lends: Lend[]) => {
   return rows.every((row) => row?.state === 'signed')
 }
 
-/** For so long a bundle waits for what is slow, ms. */
+/** Wait limit of a bundle for slow operations, ms. */
 const PATIENCE_MS = 300
 
-describe('the loop of a lane', () => {
-  test('has what is ordered together travel together', async () => {
+describe('runSigner', () => {
+  test('bundles operations that are ordered together', async () => {
     world = await createWorld({ lanes: 1 })
     const wallets = await world.createWallets(12, usdcUnits)
     startSigner()
@@ -43,7 +43,7 @@ describe('the loop of a lane', () => {
     expect((await world.transactions()).length).toBeLessThanOrEqual(4)
   })
 
-  test('serves what is left of a backlog without being called again', async () => {
+  test('signs the rest of a backlog without another notification', async () => {
     world = await createWorld({ lanes: 1 })
     const lends: Lend[] = []
     for (const wallet of await world.createWallets(25, usdcUnits)) {
@@ -54,7 +54,7 @@ describe('the loop of a lane', () => {
     expect((await world.transactions()).length).toBeLessThanOrEqual(6)
   })
 
-  test('survives a failure of the node, and signs when it is back', async () => {
+  test('survives a failing node and continues when it recovers', async () => {
     world = await createWorld({ lanes: 2 })
     const [wallet] = await world.createWallets(1, usdcUnits)
     if (!wallet) throw new Error('No wallet.')
@@ -69,7 +69,7 @@ describe('the loop of a lane', () => {
     })
   })
 
-  test('ends only when what was late is signed or released', async () => {
+  test('ends only after late operations are signed or released', async () => {
     world = await createWorld({ lanes: 1 })
     const [wallet] = await world.createWallets(1, usdcUnits)
     if (!wallet) throw new Error('No wallet.')

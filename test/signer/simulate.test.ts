@@ -5,7 +5,7 @@ import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fi
 import { simulatedIn } from '../lanes/world/simulated.js'
 import type { RpcCall } from '../support/faultProxy.js'
 
-describe('calls of operations that are claimed together', () => {
+describe('operations that are claimed together', () => {
   let world: World
   let asked: RpcCall[]
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('calls of operations that are claimed together', () => {
     }
   }
 
-  test('are estimated each by itself, with its wallet delegated', async () => {
+  test('are estimated separately, with the wallet delegated', async () => {
     listen()
     const lends = await lendFrom(4)
     await world.sign()
@@ -50,7 +50,7 @@ describe('calls of operations that are claimed together', () => {
     await expectLent(lends)
   })
 
-  test('are run as if there were no other', async () => {
+  test('are simulated independently of each other', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const own = [await world.lend(wallet, usdcUnits), await world.lend(wallet, usdcUnits)]
     await world.sign()
@@ -60,7 +60,7 @@ describe('calls of operations that are claimed together', () => {
     await expectLent(own.slice(0, 1))
   })
 
-  test('that would fail are deferred with the reason: the others go together', async () => {
+  test('are deferred with the reason when they would fail, and the others are signed', async () => {
     const lends = await lendFrom(4)
     const tooMuch = await world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
     const before = (await world.transactions()).length
@@ -73,7 +73,7 @@ describe('calls of operations that are claimed together', () => {
     await expectLent(lends)
   })
 
-  test('are signed although a node that is importing a block has refused each once', async () => {
+  test('are signed when a node that imports a block has refused each once', async () => {
     const [overflow, tried] = [`0x4e487b71${'11'.padStart(64, '0')}`, new Set<string>()]
     const error = { code: 3, message: 'execution reverted', data: overflow }
     world.proxy.set((call) => {
@@ -88,14 +88,14 @@ describe('calls of operations that are claimed together', () => {
   })
 })
 
-describe('a turn of a lane', () => {
+describe('a signing context', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ lanes: 1 })
   })
   afterAll(() => world?.stop())
 
-  test('reads contracts by one call: money, keys, and what L1 takes for data', async () => {
+  test('reads balances, keys and the L1 price in one contract call', async () => {
     await world.lend(await world.createWallet(usdcUnits), usdcUnits)
     const asked: RpcCall[] = []
     world.proxy.set((call) => void asked.push(call))

@@ -31,7 +31,7 @@ function startSigner(): void {
   }
 }
 
-/** Simulations of a wallet have no answer until they are let go; of some units only, when they are named. */
+/** Blocks the simulations of the wallets, or only those of the given units, until they are released. */
 function holdEstimates({ address }: Wallet, units?: bigint) {
   let letGo: () => void = () => undefined
   const gate = new Promise<void>((resolve) => (letGo = resolve))
@@ -60,15 +60,17 @@ const areSigned = async (lends: Lend[]) =>
 const isOver = async (lend: Lend) =>
   ['deferred', 'rejected'].includes((await stateOf(lend)) ?? '') || (await areSigned([lend]))
 
-/** Place in what was told, Infinity for what was never told. */
+/** Index of a log entry, Infinity when it is missing. */
 function placeOf(message: string, holds: (facts: object) => boolean = () => true): number {
-  const place = world.told.findIndex((one) => one.message === message && holds(one.facts))
+  const place = world.logs.findIndex((one) => one.message === message && holds(one.facts))
   return place < 0 ? Infinity : place
 }
 const signedBy = (lane: string) =>
-  placeOf('signed', (facts) => (facts as { lane: string }).lane === lane)
+  placeOf('bundle signed', (facts) => (facts as { lane: string }).lane === lane)
 const signedAt = ({ operationId }: Lend) =>
-  placeOf('signed', (facts) => (facts as { operations: string[] }).operations.includes(operationId))
+  placeOf('bundle signed', (facts) =>
+    (facts as { operations: string[] }).operations.includes(operationId),
+  )
 
 const settle = async () => {
   await world.broadcast()
@@ -76,8 +78,8 @@ const settle = async () => {
   await world.book()
 }
 
-describe('an estimate that has no answer', () => {
-  test('holds up none of those that were taken with it', async () => {
+describe('an unanswered estimate', () => {
+  test('does not delay the operations claimed with it', async () => {
     world = await createWorld({ lanes: 1 })
     const wallets = await world.createWallets(6, usdcUnits)
     const held = holdEstimates(wallets[0] as Wallet)
@@ -86,7 +88,7 @@ describe('an estimate that has no answer', () => {
     await world.waitUntil(() => areSigned(lends))
     held.letGo()
     await world.waitUntil(() => isOver(poisoned))
-    // They were not kept waiting until it had a verdict.
+    // They were signed before the slow one failed.
     expect(signedAt(lends[0] as Lend)).toBeLessThan(placeOf('operation not prepared'))
     expect(new Set(lends.map(signedAt)).size).toBe(1)
     expect(signedAt(lends[0] as Lend)).toBeLessThan(signedAt(poisoned))
@@ -96,7 +98,7 @@ describe('an estimate that has no answer', () => {
     for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
   })
 
-  test('holds up neither its lane nor another one', async () => {
+  test('delays neither its sender nor another one', async () => {
     world = await createWorld({ lanes: 2 })
     const first = await world.createWallet(usdcUnits)
     const wallets = await walletsOfEachLane(world, 11)
@@ -114,7 +116,7 @@ describe('an estimate that has no answer', () => {
     await world.waitUntil(() => isOver(poisoned))
   })
 
-  test('lets no later operation of its wallet overtake it', async () => {
+  test('is not overtaken by a later operation of its wallet', async () => {
     world = await createWorld({ lanes: 2 })
     const [wallet, ...others] = await world.createWallets(4, 6n * usdcUnits)
     if (!wallet) throw new Error('No wallet.')
@@ -143,8 +145,8 @@ describe('an estimate that has no answer', () => {
   })
 })
 
-describe('a member of a bundle', () => {
-  test('that cannot be signed is left out: the others go together', async () => {
+describe('an operation of a bundle', () => {
+  test('that cannot be signed is left out, and the others are signed', async () => {
     world = await createWorld({ lanes: 1 })
     const lends = await lendFrom(await world.createWallets(7, usdcUnits))
     const broken = lends[3] as Lend
@@ -162,7 +164,7 @@ describe('a member of a bundle', () => {
     expect(await world.transactions()).toHaveLength(1)
   })
 
-  test('too many for the gas of the lane: it carries those that it can pay', async () => {
+  test('beyond the gas of the sender is left out, and the sender signs those that it can pay', async () => {
     world = await createWorld({ lanes: 1 })
     const [lane = ''] = world.senders
     const wallets = await world.createWallets(9, usdcUnits)
@@ -187,7 +189,7 @@ describe('a member of a bundle', () => {
 })
 
 describe('estimates', () => {
-  test('travel alone, so that what is asked with them waits for none', async () => {
+  test('are sent in requests of their own and delay no other call', async () => {
     world = await createWorld({ lanes: 1 })
     const client = world.createClient()
     const before = world.proxy.load.total

@@ -30,7 +30,7 @@ const targets: [string, (wallet: Wallet) => StopTarget][] = [
 ]
 
 describe.each(targets)('while %s', (_, targetOf) => {
-  test('a lend is neither taken nor signed, and goes on when it is let go', async () => {
+  test('a lend is neither claimed nor signed, and continues after the release', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     const before = (await world.transactions()).length
@@ -44,7 +44,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     expect(await world.deposited(wallet.address)).toBe(usdcUnits)
   })
 
-  test('a funding waits too', async () => {
+  test('a funding waits', async () => {
     const wallet = await world.createWallet(0n)
     const { operationId } = await world.fund(wallet)
     await stop(targetOf(wallet))
@@ -55,7 +55,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
   })
 
-  test('what was taken before is not signed after', async () => {
+  test('an operation claimed before is not signed', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     const [lane] = await readLanes(world.signerDb, world.chain.chainId)
@@ -73,7 +73,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     expect(await signed(operationId)).toBe(true)
   })
 
-  test('what was signed and lost its carrier is not carried again', async () => {
+  test('a signed operation without a transaction is not resubmitted', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     await world.sign()
@@ -89,7 +89,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     await world.round()
   })
 
-  test('what was sent is watched and booked', async () => {
+  test('a sent transaction is watched and indexed', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     await world.sign()
@@ -103,7 +103,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
 })
 
 describe('burned money', () => {
-  test.each(targets.slice(0, 2))('comes out although %s', async (_, targetOf) => {
+  test.each(targets.slice(0, 2))('is minted although %s', async (_, targetOf) => {
     const wallet = await world.createWallet(0n)
     const { order: mint } = await createArrival(world, wallet, usdcUnits)
     await world.submit(mint)
@@ -114,7 +114,7 @@ describe('burned money', () => {
   })
 
   test.each(targets.slice(2))(
-    'stays in the bridge while %s, and comes out then',
+    'waits in the bridge while %s, and is minted afterwards',
     async (_, targetOf) => {
       const wallet = await world.createWallet(0n)
       const { order: mint } = await createArrival(world, wallet, usdcUnits)
@@ -129,7 +129,7 @@ describe('burned money', () => {
   )
 })
 
-test('a stop concerns nobody else', async () => {
+test('a pause affects no other scope', async () => {
   const [frozen, other] = await world.createWallets(2, usdcUnits)
   if (!frozen || !other) throw new Error('There are no wallets.')
   const subject = frozen.id
@@ -146,7 +146,7 @@ test('a stop concerns nobody else', async () => {
   await world.round()
 })
 
-test('a stop waits for whoever is signing, and nothing is signed after it', async () => {
+test('a pause waits for a running signature, and nothing is signed after it', async () => {
   const wallet = await world.createWallet(usdcUnits)
   await world.lend(wallet, usdcUnits)
   const [lane] = await readLanes(world.signerDb, world.chain.chainId)
@@ -165,13 +165,13 @@ test('a stop waits for whoever is signing, and nothing is signed after it', asyn
   await resume(target)
 })
 
-test('letting go wakes a signer that waits', async () => {
+test('a release notifies a waiting signer', async () => {
   const ending = new AbortController()
   const listener = listenToOperations(world.database.urlAs('steward_signer'), ending.signal)
   const nextWork = watchQueue(listener, ending.signal, ['queued'])
   const target = { scope: 'deployment' as const, subject: '' }
   await stop(target)
-  // The first announcement is that the listener is there.
+  // The first notification announces the listener itself.
   await nextWork(10_000)
   let isWoken = false
   const woken = nextWork(600_000).then(() => (isWoken = true))

@@ -21,7 +21,7 @@ let world: World
 let dollar: string
 
 beforeAll(async () => {
-  // Aave lends another dollar than Circle's: what is withdrawn is swapped.
+  // Aave lends another USD token than Circle's, so withdrawn money is swapped.
   const terms = devnetTerms['ethereum-sepolia']
   world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
   dollar = world.contracts.testDollar ?? ''
@@ -35,7 +35,7 @@ const send = (to: string, name: string, parameters: unknown[]) =>
 const dollarsOf = (address: string) =>
   readBalance(world.driver().client, { token: dollar, owner: address })
 
-/** A withdrawal of everything, which was 3 dollars when it was planned, and a dollar more when it was done. */
+/** A full withdrawal: 3 USD when it was planned, 1 USD more when it was executed. */
 async function withdrawMore() {
   const wallet = await world.createWallet(0n)
   const pool = world.contracts.aavePool
@@ -55,7 +55,7 @@ async function withdrawMore() {
   return { wallet, intent, arrived, step: intent.plan?.steps[1] as SwapStep }
 }
 
-/** Hands the swap to the lanes and signs it: what it spends, and what it asks for at least. */
+/** Queues the swap and signs it; its input and its minimum. */
 async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint) {
   const { operationId } = await submitStep(world, intent, 2)
   const input = JSON.stringify({ units: units.toString() })
@@ -75,12 +75,12 @@ async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint)
   return { operationId, amountIn, amountOutMinimum }
 }
 
-/** Never less than its part. */
+/** Never below the proportional minimum. */
 const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
   divideUp(assetUnits(minimum) * units, assetUnits(amount))
 
 describe('a swap', () => {
-  test('of what was planned asks for what was planned', async () => {
+  test('of the planned amount requires the planned minimum', async () => {
     const { intent, step } = await withdrawMore()
     const signed = await signSwap(intent, assetUnits(step.amount))
     expect(signed.amountIn).toBe(assetUnits(step.amount))
@@ -91,8 +91,8 @@ describe('a swap', () => {
   })
 })
 
-describe('a swap whose input is not that of its plan', () => {
-  test('spends all that has arrived when it is more, for as much more at least', async () => {
+describe('a swap whose input differs from its plan', () => {
+  test('spends more when more has arrived, with a proportional minimum', async () => {
     const { wallet, intent, arrived, step } = await withdrawMore()
     expect(arrived).toBeGreaterThanOrEqual(4n * usdcUnits - 2n)
     expect(assetUnits(step.amount)).toBeLessThan(arrived)
@@ -107,7 +107,7 @@ describe('a swap whose input is not that of its plan', () => {
     expect(await world.usdcOf(wallet.address)).toBeGreaterThanOrEqual(scaled(step, arrived))
   })
 
-  test('spends no more than has arrived when it is less, and asks for no more than its part', async () => {
+  test('spends less when less has arrived, with a proportional minimum', async () => {
     const { wallet, intent, arrived, step } = await withdrawMore()
     const part = usdcUnits
     const signed = await signSwap(intent, part)

@@ -7,7 +7,7 @@ const seed = process.env.ENCODING_SEED ?? randomBytes(4).toString('hex')
 const ROUNDS = 20
 
 let drawn = 0
-/** So many bytes as hex: the same for the same seed. */
+/** Hex bytes of a given length, deterministic for a seed. */
 function hex(length: number): string {
   let digits = ''
   while (digits.length < 2 * length) {
@@ -16,12 +16,12 @@ function hex(length: number): string {
   return `0x${digits.slice(0, 2 * length)}`
 }
 const below = (limit: number) => Number(BigInt(hex(4)) % BigInt(limit))
-/** Of any size, zero and such that begin with zeros among them. */
+/** Numbers of any size, including zero and leading zero bytes. */
 const amount = () => (below(4) === 0 ? 0n : BigInt(hex(1 + below(9))) >> BigInt(below(8)))
 const sender = new Wallet(hex(32))
 
 describe(`signTransaction (ENCODING_SEED=${seed})`, () => {
-  test('signs the very bytes that ethers signs', async () => {
+  test('returns the same bytes as ethers', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const unsigned = randomTransaction()
       const { raw, hash } = signTransaction(sender, unsigned)
@@ -43,7 +43,7 @@ describe(`signTransaction (ENCODING_SEED=${seed})`, () => {
     })
   })
 
-  test('refuses what is not whole hex', () => {
+  test('error: data that is not whole hex bytes', () => {
     for (const data of ['0x1', '0x12zz', '12']) {
       expect(() => signTransaction(sender, { ...randomTransaction(), data })).toThrow()
     }

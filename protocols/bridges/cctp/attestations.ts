@@ -1,22 +1,22 @@
 import { z } from 'zod'
 import { readRetryAfter } from '../../../chains/rpc/http.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { createTurns, type Pace, type Turns } from '../turns.js'
+import { createTurns, type RequestRate, type Turns } from '../turns.js'
 import { feesAnswer, toFees } from './fees.js'
 import { REQUEST_TIMEOUT_MS, RETRY_MS } from '../../../durations.js'
 import type { AttestedMessage, Attestations } from '../bridge.js'
 
-/** Fees and messages are small; an answer that is not is none of this service's. */
+/** Fees and messages are small. A larger response is rejected. */
 const MAX_BYTES = 1_000_000
 
 /**
- * Circle answers 35 requests a second, and above that none at all for five minutes. Below it together with
- * those under way, which a network that was stuck may deliver in one moment.
+ * Circle allows 35 requests a second and blocks a client above that for five minutes. This rate leaves a margin for
+ * delayed requests that a recovering network delivers at once.
  *
  * @see https://developers.circle.com/cctp/howtos/resolve-stuck-attestation
  */
-const pace: Pace = { perSecond: 22, burst: 3 }
-/** After a 429 that names no time ahead. */
+const rate: RequestRate = { perSecond: 22, burst: 3 }
+/** Pause after a 429 without a usable `Retry-After`, ms. */
 const BLOCKED_MS = 5 * 60_000
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2})*$/)
@@ -35,12 +35,12 @@ const messages = z.object({
 })
 
 /**
- * Circle's attestation service. Whatever is asked of it takes its turn.
+ * Circle's attestation service. All requests share one rate limiter.
  *
  * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v-2
  */
 export function connectService(baseUrl: string): Omit<Attestations, 'bridge'> {
-  const turns = createTurns(pace)
+  const turns = createTurns(rate)
   const ask = <S extends z.ZodType>(path: string, schema: S) =>
     read(turns, new URL(path, baseUrl), schema)
   return {
@@ -70,7 +70,7 @@ function toAttested(raw: z.infer<typeof messages>['messages'][number]): Attested
   }
 }
 
-/** The answer of the service, undefined for a 404. */
+/** The parsed response of the service; undefined for a 404. */
 async function read<S extends z.ZodType>(
   turns: Turns,
   url: URL,
@@ -82,15 +82,15 @@ async function read<S extends z.ZodType>(
     if (!ok) throw new Error(`HTTP ${status}`)
     return schema.parse(JSON.parse(text))
   } catch (error) {
-    throw silent({ cause: error })
+    throw unreachable({ cause: error })
   }
 }
 
-/** An answer, also one that says that the question was wrong. */
-type Answer = { ok: boolean; status: number; text: string }
+/** A response, including client errors. */
+type ServiceResponse = { ok: boolean; status: number; text: string }
 
-async function request(turns: Turns, url: URL, method: string): Promise<Answer> {
-  if (!(await turns.take())) throw leftAlone(turns)
+async function request(turns: Turns, url: URL, method: string): Promise<ServiceResponse> {
+  if (!(await turns.take())) throw throttled(turns)
   try {
     const response = await fetch(url, { method, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
     const { ok, status } = response
@@ -100,24 +100,24 @@ async function request(turns: Turns, url: URL, method: string): Promise<Answer> 
     if (text.length > MAX_BYTES) throw new Error('too long')
     return { ok, status, text }
   } catch (error) {
-    throw turns.closedMs() > 0 ? leftAlone(turns) : silent({ cause: error })
+    throw turns.closedMs() > 0 ? throttled(turns) : unreachable({ cause: error })
   }
 }
 
-/** How long a host that was asked too much wants to be left alone, ms. */
+/** Pause that a 429 requests, ms. */
 function blockMs({ headers }: Response): number {
   const text = headers.get('retry-after') ?? undefined
   const ms = readRetryAfter(text, Date.now())
   return ms ? Math.max(ms, RETRY_MS) : BLOCKED_MS
 }
 
-function silent(options: { cause: unknown }): ServiceError {
+function unreachable(options: { cause: unknown }): ServiceError {
   const message = 'The attestation service of the bridge does not answer.'
   return new ServiceError('NETWORK_ERROR', message, {}, options)
 }
 
-function leftAlone(turns: Turns): ServiceError {
-  const message = 'The attestation service of the bridge was asked too much and is left alone.'
+function throttled(turns: Turns): ServiceError {
+  const message = 'The attestation service of the bridge throttles requests. They are paused.'
   const retryAfter = Math.ceil(turns.closedMs() / 1_000)
   return new ServiceError('NETWORK_ERROR', message, { retryAfter })
 }

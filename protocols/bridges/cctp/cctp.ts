@@ -14,7 +14,7 @@ import type { Bridge } from '../bridge.js'
 /** @see https://developers.circle.com/cctp: 10 million USDC per burn */
 const MAX_BURN_UNITS = 10_000_000_000_000n
 
-/** Circle's bridge of USDC, version 2. */
+/** Circle's USDC bridge, CCTP version 2. */
 export const cctp: Bridge = {
   protocol: 'cctp',
   maxUnits: MAX_BURN_UNITS,

@@ -1,6 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../../../chains/address.js'
-import { readContract, type Log, type LogFilter } from '../../../chains/read.js'
+import { readContract, type EventLog, type LogFilter } from '../../../chains/read.js'
 import { encodeApprove } from '../../approve.js'
 import { sumEvents, topicOf } from '../../events.js'
 import { finalityThreshold } from './speed.js'
@@ -30,7 +30,7 @@ const messageTransmitter = new Interface([
 const MINT_TOPIC = topicOf(messageTransmitter, 'MessageReceived')
 const SENT_TOPIC = topicOf(messageTransmitter, 'MessageSent')
 
-/** Anybody may mint. */
+/** `destinationCaller` that lets any account mint. */
 const ANY_CALLER = zeroPadValue('0x', 32)
 const toBytes32 = (address: string) => zeroPadValue(address, 32)
 
@@ -75,19 +75,19 @@ export async function isMinted(client: ChainClient, nonce: string): Promise<bool
   return used !== 0n
 }
 
-/** The nonce is the third topic, behind the caller, whoever that is. */
+/** The nonce is the third topic, after the caller. */
 export const mintLogs = ({ cctp }: Chain, nonce?: string): LogFilter => ({
   emitters: [cctp.messageTransmitter],
   topics: nonce === undefined ? [[MINT_TOPIC]] : [[MINT_TOPIC], null, [nonce]],
 })
 
-export function readMint({ cctp }: Chain, log: Log): string | undefined {
+export function readMint({ cctp }: Chain, log: EventLog): string | undefined {
   if (log.topics[0] !== MINT_TOPIC) return undefined
   if (!isSameAddress(log.address, cctp.messageTransmitter)) return undefined
   return log.topics[2]?.toLowerCase()
 }
 
-export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
+export function readBurn({ cctp }: Chain, wallet: string, logs: EventLog[]) {
   const units = sumEvents(tokenMessenger, logs, {
     ...{ name: 'DepositForBurn', emitter: cctp.tokenMessenger },
     ...{ where: { depositor: wallet }, unitsIn: 'amount' },
@@ -100,7 +100,7 @@ export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
   return { units, message }
 }
 
-/** The log of a received message follows what the message did. */
+/** `MessageReceived` follows the logs of the message's effects. */
 export function mintedUnits(
   { cctp }: Chain,
   wallet: string,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { speedOf } from './speed.js'
 import type { BridgeFees } from '../bridge.js'
 
-/** `minimumFee` is in basis points, and may be a fraction of one. */
+/** `minimumFee`: basis points, with decimals. */
 export const feesAnswer = z
   .array(
     z.object({
@@ -12,7 +12,7 @@ export const feesAnswer = z
   )
   .max(20)
 
-/** Of several thresholds of one speed the highest counts: it is what a burn asks for. */
+/** Of several thresholds of one speed the highest counts, because burns request that one. */
 export function toFees(answer: z.infer<typeof feesAnswer>): BridgeFees {
   const fees = answer
     .toSorted((a, b) => a.finalityThreshold - b.finalityThreshold)

@@ -5,14 +5,14 @@ import { speedOf } from './speed.js'
 import type { Chain } from '../../../chains/registry.js'
 import type { BridgeMessage } from '../bridge.js'
 
-/** A message of CCTP v2 that carries a burn. Amounts and fees are base units of USDC. */
+/** A CCTP v2 message of a burn. Amounts and fees are base units of USDC. */
 export type CctpMessage = {
   sourceDomain: number
   destinationDomain: number
   nonce: string
   sender: string
   recipient: string
-  /** Who alone may bring the message to its destination; the zero address for anybody. */
+  /** The only account that may deliver the message; the zero address for any. */
   destinationCaller: string
   minFinalityThreshold: number
   finalityThresholdExecuted: number
@@ -23,9 +23,7 @@ export type CctpMessage = {
   messageSender: string
   maxFee: bigint
   feeExecuted: bigint
-  /**
-   * The message cannot be minted from this block of its destination on; zero for one that lasts.
-   */
+  /** Destination block from which the message cannot be minted; 0: it never expires. */
   expirationBlock: bigint
   hookData: string
 }
@@ -33,9 +31,8 @@ export type CctpMessage = {
 const BODY_AT = 148
 
 /**
- * First byte and size of each field. On chain the burn emits `nonce`, `finalityThresholdExecuted`,
- * `feeExecuted` and `expirationBlock` as zero; the attestation service writes them and signs the
- * whole.
+ * First byte and size of each field. The burn emits `nonce`, `finalityThresholdExecuted`, `feeExecuted` and
+ * `expirationBlock` as zero. The attestation service sets them and signs the whole message.
  * @see https://developers.circle.com/cctp/technical-guide#message-format
  */
 export const cctpFields = {
@@ -88,10 +85,10 @@ export function decodeCctpMessage(message: string): CctpMessage {
 
 type Field = keyof typeof cctpFields
 
-/** Reads fields one by one: most of those who look into a message want to know few of them, and there are many looks. */
+/** Decodes fields lazily, because most callers read few of them, and often. */
 function openMessage(message: string) {
   if (!isHexString(message, true) || message.length < digitsTo(HOOK_DATA_AT)) {
-    throw new ServiceError('INTERNAL', 'These bytes are no burn message of CCTP v2.')
+    throw new ServiceError('INTERNAL', 'The bytes are not a burn message of CCTP v2.')
   }
   const text = message.toLowerCase()
   const bytes = (start: number, end?: number) =>
@@ -109,10 +106,10 @@ function openMessage(message: string) {
   }
 }
 
-/** Digits of an address, which stands at the end of its word. */
+/** Hex digits of an address, which is at the end of its word. */
 const ADDRESS = 40
 
-/** Characters of hex text before the byte at a place. */
+/** Characters of hex text before a byte. */
 const digitsTo = (place: number) => 2 + 2 * place
 
 export function readMessage(message: string): BridgeMessage {
@@ -131,7 +128,7 @@ export function leadsTo({ cctp }: Chain, message: string): boolean {
   return isThere && isSameAddress(account('recipient'), cctp.tokenMessenger)
 }
 
-/** What the attester fills in. */
+/** Fields that the attestation sets. */
 const filledIn = ['nonce', 'finalityThresholdExecuted', 'feeExecuted', 'expirationBlock'] as const
 
 export function isSameMessage(sent: string, attested: string): boolean {

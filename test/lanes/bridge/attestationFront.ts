@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the service answers about the burns of a transaction. */
+/** The service's answer for the burns of a transaction. */
 export type ToldMessage = { message: string; attestation: string; eventNonce: string }
 type Retell = (messages: ToldMessage[]) => ToldMessage[]
 
-/** The attestation service as its callers see it: what it says of burns can be told otherwise. */
+/** The attestation service behind a proxy that can change its answers about burns. */
 export async function startFront(target: string) {
   let retell: Retell | undefined
   const asked: string[] = []
@@ -14,9 +14,9 @@ export async function startFront(target: string) {
     asked.push(`${method} ${url}`)
     const answer = await fetch(target + url, { method: method ?? 'GET' })
     const body = (await answer.json()) as { messages?: ToldMessage[] }
-    const told = retell && body.messages ? { messages: retell(body.messages) } : body
+    const changed = retell && body.messages ? { messages: retell(body.messages) } : body
     response.writeHead(answer.status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(told))
+    response.end(JSON.stringify(changed))
   }
 
   const server = createServer((request, response) => {
@@ -25,7 +25,7 @@ export async function startFront(target: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Method and path of all questions. */
+    /** Method and path of all requests. */
     asked,
     set: (next: Retell | undefined) => (retell = next),
     stop() {

@@ -12,16 +12,16 @@ import { startToldService } from './toldService.js'
 
 export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
-/** So short that no test waits for them, ms. */
+/** Short enough for tests, ms. */
 const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
-/** Height of the destination, far above what its contracts see. */
+/** Height of the destination, far above the block number in its contracts. */
 const bookedBlock = 100n
 const attesterLock = 'leader/attester'
 
-export type Burn = Crossing & { operationId: string }
+export type StoredBurn = Crossing & { operationId: string }
 export type AttestingWorld = Awaited<ReturnType<typeof createAttestingWorld>>
 
-/** The lanes' world with an attester that runs, and a service that knows what it is told. */
+/** The relayer's world with a running attester and a controlled attestation service. */
 export async function createAttestingWorld() {
   const world = await createWorld({ lanes: 1 })
   const { db } = world
@@ -32,12 +32,12 @@ export async function createAttestingWorld() {
   const listening = new AbortController()
   const url = world.database.urlAs('steward_lanes')
   const listener = listenToOperations(url, listening.signal)
-  // One node stands for all of them.
+  // One node stands for all chains.
   const everywhere = Object.fromEntries(chainNames.map((name) => [name, world.node.url]))
   const chains = connectChains(world.registry, everywhere as Record<ChainName, string>)
   let service = await startToldService()
 
-  /** A process of the lanes, as far as it attests; ends it. */
+  /** Starts the attester of a relayer process; returns a function that ends it. */
   function startAttester(): () => Promise<void> {
     const stopping = new AbortController()
     const attestations = connectAttestations(service.url)
@@ -53,15 +53,16 @@ export async function createAttestingWorld() {
   }
   let stopAttester = startAttester()
 
-  async function openBurn(wallet?: Crossing['wallet']): Promise<Burn> {
+  async function openBurn(wallet?: Crossing['wallet']): Promise<StoredBurn> {
     const holder = wallet ?? (await world.createWallet(usdcUnits))
     const crossing = await insertCrossing(world, holder, usdcUnits, source)
     return { ...crossing, ...(await submitBurn(world, crossing)) }
   }
 
-  const hashOf = async ({ operationId }: Burn) => (await world.row(operationId))?.tx_hash ?? ''
-  const burnOf = async ({ operationId }: Burn) => findBurn(db, operationId)
-  const nonceOf = async (burn: Burn) => (await burnOf(burn))?.eventNonce ?? undefined
+  const hashOf = async ({ operationId }: StoredBurn) =>
+    (await world.row(operationId))?.tx_hash ?? ''
+  const burnOf = async ({ operationId }: StoredBurn) => findBurn(db, operationId)
+  const nonceOf = async (burn: StoredBurn) => (await burnOf(burn))?.eventNonce ?? undefined
 
   async function readLeader(): Promise<{ pid: number; at: string } | undefined> {
     const { rows } = await db.raw<{ rows: { pid: number; at: string }[] }>(
@@ -75,13 +76,13 @@ export async function createAttestingWorld() {
 
   return {
     ...{ ...world, listener, startAttester, openBurn, hashOf, burnOf, nonceOf },
-    /** What contracts of the destination see. */
+    /** Block number in the destination's contracts. */
     seenBlock: () => readContractBlock(chains.byId(world.registry.get(destination).chainId)),
     service: () => service,
     stopAttester: () => stopAttester(),
     startAgain: () => (stopAttester = startAttester()),
 
-    /** Begins anew, with a service that knows nothing. What was left open is not asked about. */
+    /** Restarts with an empty service. Open burns are not requested. */
     async restart(): Promise<void> {
       await service.stop()
       await stopAttester()
@@ -90,14 +91,14 @@ export async function createAttestingWorld() {
       stopAttester = startAttester()
     },
 
-    async burned(): Promise<Burn> {
+    async burned(): Promise<StoredBurn> {
       const burn = await openBurn()
       await world.round()
       return burn
     },
 
-    /** A burn that was mined in a transaction of its own, as its row says. */
-    async insertBurned(): Promise<Burn> {
+    /** A burn that was mined in a transaction of its own, by its row. */
+    async insertBurned(): Promise<StoredBurn> {
       const burn = await openBurn(await world.createPoorWallet())
       const { wallet, units, operationId } = burn
       const mined = { state: 'confirmed', success: true, units: units.toString() }
@@ -112,36 +113,39 @@ export async function createAttestingWorld() {
       return burn
     },
 
-    /** Has the service attest a burn; the nonce. */
-    async tell(burn: Burn, options: { nonce?: string; expiresAt?: bigint } = {}): Promise<string> {
-      return service.tell(await hashOf(burn), (await burnOf(burn))?.sent ?? '', options)
+    /** Attests a burn in the service; its nonce. */
+    async attest(
+      burn: StoredBurn,
+      options: { nonce?: string; expiresAt?: bigint } = {},
+    ): Promise<string> {
+      return service.attest(await hashOf(burn), (await burnOf(burn))?.sent ?? '', options)
     },
 
-    untilAttested: (burn: Burn, nonce: string) =>
+    untilAttested: (burn: StoredBurn, nonce: string) =>
       world.waitUntil(async () => (await nonceOf(burn)) === nonce),
     untilAsked: (hash: string, times: number) =>
       world.waitUntil(() => Promise.resolve(service.askedAbout(hash) >= times)),
 
-    /** Waits until the attester has come round to something new, and has left out what had no turn. */
+    /** Waits until the attester has handled a new burn, without requests that were not due. */
     async untilRoundsArePast(): Promise<void> {
       const probe = await this.insertBurned()
-      await this.untilAttested(probe, await this.tell(probe))
+      await this.untilAttested(probe, await this.attest(probe))
     },
 
-    /** Process id of the session that leads. */
+    /** Process id of the leader's session. */
     async leader(): Promise<number> {
       await world.waitUntil(async () => (await readLeader()) !== undefined)
       return (await readLeader())?.pid ?? 0
     },
 
-    /** Waits until the leader has looked at the rows once more. */
+    /** Waits until the leader has read the rows once more. */
     async untilLooked(): Promise<void> {
       const before = await readLeader()
       await world.waitUntil(async () => (await readLeader())?.at !== before?.at)
     },
 
-    /** Hands the mint of a burn to the lanes. */
-    submitMint({ intentId, wallet, units }: Burn, nonce: string, chain: string) {
+    /** Queues the mint of a burn. */
+    submitMint({ intentId, wallet, units }: StoredBurn, nonce: string, chain: string) {
       const { chainId } = world.registry.get(chain)
       const owning = { intentId, sequence: 1, accountId: wallet.accountId, walletId: wallet.id }
       const order = { ...owning, kind: 'mint' as const, nonce, input: { units: units.toString() } }

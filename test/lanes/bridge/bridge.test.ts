@@ -17,13 +17,13 @@ import {
 import { letTravelTogether } from './crossing.js'
 import { finalityBlocks, owner } from '../world/fixture.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
-import type { Site } from '../world/site.js'
+import type { ChainSite } from '../world/site.js'
 
 const messenger = new Interface(['function setMinFee(uint256 minFee)'])
 
 let world: BridgeWorld
-let from: Site
-let to: Site
+let from: ChainSite
+let to: ChainSite
 let wallet: Wallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination])
@@ -34,8 +34,8 @@ beforeEach(async () => {
 })
 afterAll(() => world?.stop())
 
-describe('deposits of what was minted together', () => {
-  test('are executed for what each has brought', async () => {
+describe('deposits of money that was minted together', () => {
+  test('spend what each mint paid', async () => {
     const other = await world.createWallet({ [source]: dollar })
     const intents = [
       await burned(world, wallet, lendRequest),
@@ -66,7 +66,7 @@ describe('a burn', () => {
     expect(await from.usdcOf(wallet.address)).toBe(0n)
   })
 
-  test('that fails on chain has failed for good, and its money is free when that is final', async () => {
+  test('that fails on the chain is failed for good, and its money is free when that is final', async () => {
     const intent = await world.intend(wallet, lendRequest)
     await world.submit(intent, 1, 'bridge')
     await from.sign()
@@ -100,7 +100,7 @@ describe('a burn', () => {
     expect((await world.intend(wallet, bridgeRequest)).plan.steps).toHaveLength(1)
   })
 
-  test('alike another one in the same bundle has a message of its own', async () => {
+  test('equal to another one in the bundle has a message of its own', async () => {
     await from.give(wallet.address, dollar)
     const intents = [
       await world.intend(wallet, bridgeRequest),
@@ -118,7 +118,7 @@ describe('a burn', () => {
     for (const intent of intents) await expectMinted(world, intent, 2n * arrived)
   })
 
-  test('keeps the message that it has once got', async () => {
+  test('keeps its first message', async () => {
     await from.give(wallet.address, dollar)
     const intents = [
       await world.intend(wallet, bridgeRequest),
@@ -132,16 +132,16 @@ describe('a burn', () => {
     world.front.set((messages) => messages.slice(1))
     await from.mine()
     while (!(await nonces()).some(Boolean)) await sleep(20)
-    const told = await nonces()
-    const first = told[0] ? 0 : 1
+    const known = await nonces()
+    const first = known[0] ? 0 : 1
     world.front.set(undefined)
-    expect(await world.attest(intents[first])).toBe(told[first])
-    expect(await world.attest(intents[first ? 0 : 1])).not.toBe(told[first])
+    expect(await world.attest(intents[first])).toBe(known[first])
+    expect(await world.attest(intents[first ? 0 : 1])).not.toBe(known[first])
   })
 })
 
 describe('a mint', () => {
-  test('brings what its own logs say, which is what the next step has', async () => {
+  test('pays the amount of its own logs, which the next step spends', async () => {
     const intent = await burned(world, wallet, lendRequest)
     expect(await world.reservation(intent, 2)).toMatchObject({ from_block: null })
     await world.perform(intent, 1, 'mint')
@@ -161,7 +161,7 @@ describe('a mint', () => {
     expect(await to.usdcOf(wallet.address)).toBe(0n)
   })
 
-  test('that a stranger does below the block that was booked at the burn is found', async () => {
+  test('by a foreign account below the indexed block of the burn is found', async () => {
     const snapshot = await to.rpc('evm_snapshot')
     await to.mine(4)
     await to.book()
@@ -178,7 +178,7 @@ describe('a mint', () => {
 })
 
 describe('while the attestation service is down', () => {
-  test('bridges are planned with its last fees, also by processes that begin', async () => {
+  test('bridges are planned with the last fees, also by new processes', async () => {
     await world.setFaults({ outage: true })
     const asked = world.front.asked.length
     await world.restartAttester()
@@ -193,8 +193,8 @@ describe('while the attestation service is down', () => {
   })
 })
 
-describe('nothing stops a mint', () => {
-  test('a workflow that is gone is started again as long as money is in the bridge', async () => {
+describe('a mint always happens', () => {
+  test('a missing workflow is started again while money is in the bridge', async () => {
     const intent = await burned(world, wallet)
     const { id } = intent
     await world.db('intent').where({ id }).update({ dispatched_at: world.db.fn.now() })

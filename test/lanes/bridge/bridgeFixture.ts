@@ -34,13 +34,13 @@ import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
 import { connectAttestations } from '../../../protocols/bridges/bridges.js'
 import { createDatabase } from '../../support/database.js'
-import { createSite, startSite, type Site, type StartedSite } from '../world/site.js'
+import { createSite, startSite, type ChainSite, type StartedSite } from '../world/site.js'
 import { type PartLog } from '../../../log.js'
 import { startFront } from './attestationFront.js'
 import type { Faults } from '../../../devnet/iris/attestation.js'
 import type { Intent } from '../../../db/intents/intents.js'
 import type { OperationKind } from '../../../domain/operation.js'
-import type { Row } from '../world/rows.js'
+import type { OperationColumns } from '../world/rows.js'
 
 export const dollar = 1_000_000n
 const dayMs = 86_400_000
@@ -49,7 +49,7 @@ const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** A step that fails or waits is what a test asks for. */
 const logger = new DefaultLogger('ERROR')
 
-export type Planned = Intent & { plan: ExecutionPlan; wallet: Wallet }
+export type PlannedIntent = Intent & { plan: ExecutionPlan; wallet: Wallet }
 export type StepReservation = {
   units: string
   from_block: bigint | null
@@ -79,8 +79,8 @@ export async function createBridgeWorld(
   const treasury = await ensureTreasury(signerDb, kek)
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
-  const told: { message: string; facts: object }[] = []
-  const say = (facts: object, message: string) => void told.push({ message, facts })
+  const logs: { message: string; facts: object }[] = []
+  const say = (facts: object, message: string) => void logs.push({ message, facts })
   const log: PartLog = { info: say, warn: say, error: say }
   const keyring = { kek, treasury, taker: 'signer' }
   const shared = { database, db, signerDb, registry, keyring, log }
@@ -124,12 +124,12 @@ export async function createBridgeWorld(
   // Without what the bridge costs nothing is planned over it.
   const ways = names.length * (names.length - 1)
   while ((await readPairFees(db)).length < ways) await sleep(20)
-  const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
+  const at = (name: string): ChainSite => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
 
   const world = {
-    ...{ db, workerDb, signerDb, registry, chains, tools, told, account, iris },
+    ...{ db, workerDb, signerDb, registry, chains, tools, logs, account, iris },
     ...{ at, idOf, front },
     activities: createActivities(tools),
 
@@ -145,7 +145,7 @@ export async function createBridgeWorld(
     },
 
     /** Plans and stores an intent from what the chains and the rows say, as the API does. */
-    async intend(wallet: Wallet, request: IntentRequest): Promise<Planned> {
+    async intend(wallet: Wallet, request: IntentRequest): Promise<PlannedIntent> {
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
@@ -155,7 +155,7 @@ export async function createBridgeWorld(
       return { ...intent, plan: intent.plan, wallet }
     },
 
-    stepInput<S extends Step = Step>(intent: Planned, sequence = 1): StepInput<S> {
+    stepInput<S extends Step = Step>(intent: PlannedIntent, sequence = 1): StepInput<S> {
       const step = find(intent.plan.steps, (one) => one.sequence === sequence) as S
       const feeder = feederOf(intent.plan, step)
       const { id: intentId, accountId, walletId } = intent
@@ -166,7 +166,7 @@ export async function createBridgeWorld(
     },
 
     /** What an activity does at each of its attempts. Lets no deferred operation wait for its time. */
-    async submit(intent: Planned, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
+    async submit(intent: PlannedIntent, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
       const input = world.stepInput(intent, sequence)
       const { step, intentId, accountId, walletId } = input
       const name = step.type === 'bridge' ? (kind === 'mint' ? step.to : step.from) : step.chain
@@ -187,7 +187,7 @@ export async function createBridgeWorld(
     },
 
     /** Submits a step and has it mined and booked. */
-    async perform(intent: Planned, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
+    async perform(intent: PlannedIntent, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
       await world.submit(intent, sequence, kind)
       const { step } = world.stepInput(intent, sequence)
       const name = step.type === 'bridge' ? (kind === 'mint' ? step.to : step.from) : step.chain
@@ -224,18 +224,19 @@ export async function createBridgeWorld(
     },
 
     /** Has the burn of a step attested, and its message stored. */
-    async attest(intent: Planned, sequence = 1): Promise<string> {
+    async attest(intent: PlannedIntent, sequence = 1): Promise<string> {
       const input = world.stepInput<BridgeStep>(intent, sequence)
       await at(input.step.from).mine(1)
       return world.settle(world.activities.awaitAttestation, input).then(({ nonce }) => nonce)
     },
 
     row: (intent: { id: string }, sequence: number, kind: OperationKind) =>
-      db<Row>('operation')
+      db<OperationColumns>('operation')
         .where({ id: idOf(intent, sequence, kind) })
-        .first<Row>(),
+        .first<OperationColumns>(),
     burn: (intent: { id: string }, sequence = 1) => findBurn(db, idOf(intent, sequence, 'bridge')),
-    intent: (intent: { id: string }) => db('intent').where({ id: intent.id }).first<IntentRow>(),
+    intent: (intent: { id: string }) =>
+      db('intent').where({ id: intent.id }).first<BridgeIntentRow>(),
     reservation: (intent: { id: string }, sequence: number) =>
       db('reservation').where({ intent_id: intent.id, sequence }).first<StepReservation>(),
 
@@ -263,7 +264,7 @@ export async function createBridgeWorld(
   return world
 }
 
-export type IntentRow = {
+export type BridgeIntentRow = {
   status: string
   error: { code: string; recovery?: object } | null
   delay: { code: string } | null

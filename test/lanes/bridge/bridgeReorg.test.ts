@@ -16,11 +16,11 @@ import {
   whileRefusing,
 } from './bridging.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
-import type { Site } from '../world/site.js'
+import type { ChainSite } from '../world/site.js'
 
 let world: BridgeWorld
-let from: Site
-let to: Site
+let from: ChainSite
+let to: ChainSite
 let wallet: Wallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination])
@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterAll(() => world?.stop())
 
 describe('a reorg', () => {
-  test('takes a burn back, which is mined again and attested', async () => {
+  test('removes a burn, which is mined again and attested', async () => {
     const intent = await world.intend(wallet, bridgeRequest)
     await world.perform(intent, 1, 'bridge')
     await from.reorg(1)
@@ -44,7 +44,7 @@ describe('a reorg', () => {
     await expectMinted(world, intent)
   })
 
-  test('takes a mint back with what it brought, and both come again', async () => {
+  test('removes a mint with its output, and both are executed again', async () => {
     const intent = await burned(world, wallet, lendRequest)
     await world.perform(intent, 1, 'mint')
     const { from_block: first } = (await world.reservation(intent, 2)) ?? {}
@@ -58,7 +58,7 @@ describe('a reorg', () => {
     expect(await world.reservation(intent, 2)).toMatchObject({ from_block: row?.block_number })
   })
 
-  test('of both chains takes burn and mint back, and both come again, once', async () => {
+  test('of both chains removes burn and mint, and both are executed again, once', async () => {
     const intent = await burned(world, wallet, lendRequest)
     await world.perform(intent, 1, 'mint')
     await from.reorg(2)
@@ -72,7 +72,7 @@ describe('a reorg', () => {
     expect(await to.held(to.contracts.aToken, wallet.address)).toBe(arrived)
   })
 
-  test("of a stranger's mint leaves it to us", async () => {
+  test('of a foreign mint makes us mint', async () => {
     const intent = await burned(world, wallet)
     await world.submit(intent, 1, 'mint')
     await mintByStranger(world, intent)
@@ -85,7 +85,7 @@ describe('a reorg', () => {
     expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
   })
 
-  test("of a stranger's mint above our reverted one leaves nothing without a carrier", async () => {
+  test('of a foreign mint above our reverted one resubmits ours', async () => {
     const intent = await burned(world, wallet)
     await world.submit(intent, 1, 'mint')
     await to.sign()
@@ -105,7 +105,7 @@ describe('a reorg', () => {
     await expectMinted(world, intent)
   })
 
-  test("while a stranger's mint is looked up does not let its orphan count", async () => {
+  test('during the search for a foreign mint does not count the removed one', async () => {
     const intent = await burned(world, wallet)
     await mintByStranger(world, intent)
     await to.mine()

@@ -1,15 +1,15 @@
 import { expect } from 'vitest'
 import { encodeMint } from '../../../protocols/bridges/cctp/contracts.js'
-import { dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
+import { dollar, type BridgeWorld, type PlannedIntent } from './bridgeFixture.js'
 import type { IntentRequest } from '../../../domain/intent.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
-import type { Site } from '../world/site.js'
+import type { ChainSite } from '../world/site.js'
 
-/** An account of the devnet for which anvil signs, and which is not ours. */
+/** A foreign devnet account for which anvil signs. */
 export const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
-/** A fast transfer of 1 USDC costs a basis point. */
+/** A fast transfer of 1 USDC costs one basis point. */
 export const arrived = 999_900n
 
 export const bridgeRequest: IntentRequest = {
@@ -25,23 +25,23 @@ export async function burned(
   world: BridgeWorld,
   wallet: Wallet,
   request: IntentRequest = bridgeRequest,
-): Promise<Planned> {
+): Promise<PlannedIntent> {
   const intent = await world.intend(wallet, request)
   await world.perform(intent, 1, 'bridge')
   await world.attest(intent)
   return intent
 }
 
-/** A stranger sends the attested message, not mined yet; the hash of his transaction. */
-export async function mintByStranger(world: BridgeWorld, intent: Planned): Promise<string> {
+/** A foreign account sends the attested message, not mined yet; the transaction hash. */
+export async function mintByStranger(world: BridgeWorld, intent: PlannedIntent): Promise<string> {
   const to = world.at(destination)
   const { message, attestation } = (await world.burn(intent)) ?? {}
   const attested = { message: message ?? '', attestation: attestation ?? '' }
   return to.send(stranger, encodeMint(to.chain, attested))
 }
 
-/** Has the chain refuse whatever the bridge brings meanwhile. */
-export async function whileRefusing(to: Site, act: () => Promise<void>): Promise<void> {
+/** Makes the chain reject mints during some work. */
+export async function whileRefusing(to: ChainSite, act: () => Promise<void>): Promise<void> {
   const { tokenMessenger } = to.chain.cctp
   const code = await to.rpc('eth_getCode', [tokenMessenger, 'latest'])
   await to.rpc('anvil_setCode', [tokenMessenger, '0xfe'])
@@ -49,8 +49,8 @@ export async function whileRefusing(to: Site, act: () => Promise<void>): Promise
   await to.rpc('anvil_setCode', [tokenMessenger, code])
 }
 
-/** The row of a mint that is done, whose money is in the wallet, once. */
-export async function expectMinted(world: BridgeWorld, intent: Planned, units = arrived) {
+/** The row of a finished mint, whose money is in the wallet once. */
+export async function expectMinted(world: BridgeWorld, intent: PlannedIntent, units = arrived) {
   const row = await world.row(intent, 1, 'mint')
   const done = { state: 'confirmed', success: true, units: arrived.toString() }
   expect(row).toMatchObject(done)

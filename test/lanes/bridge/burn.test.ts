@@ -19,7 +19,7 @@ async function createBurn(units = usdcUnits) {
 const burnOf = async (id: string) => (await findBurn(world.db, id)) ?? {}
 
 describe('a burn', () => {
-  test('is booked with its message, and its money is spent but has not arrived', async () => {
+  test('is indexed with its message, and its money is spent but has not arrived', async () => {
     const { operationId, intentId, wallet } = await createBurn()
     await world.round()
     const row = await world.row(operationId)
@@ -49,7 +49,7 @@ describe('a burn', () => {
     }
   })
 
-  test('that a reorg takes back is spent no longer, and burned once again', async () => {
+  test('that a reorg removes is not spent any more, and burned once again', async () => {
     const { operationId, intentId, wallet } = await createBurn()
     await world.round()
     const first = await burnOf(operationId)
@@ -80,7 +80,7 @@ describe('a burn', () => {
 })
 
 describe('a burn that fails', () => {
-  test('inside has moved nothing, and its money is free once that is final', async () => {
+  test('on the chain has moved nothing, and its money is free when that is final', async () => {
     const { operationId, intentId, wallet } = await createBurn()
     await world.sign()
     await setBridgeFee(world, 10_000n)

@@ -12,16 +12,16 @@ import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { BridgeStep, ExecutionPlan } from '../../../domain/intent.js'
 import type { OperationOrder, MintOrder } from '../../../lanes/operations.js'
 
-/** The chain of the lanes' world, and one at the other end of the bridge, of which nothing runs. */
+/** The chain of the relayer's world, and the other chain of the bridge, which does not run. */
 const here = 'arbitrum-sepolia'
 const there = 'base-sepolia'
 
-/** An account of the devnet for which anvil signs, and which is not ours. */
+/** A foreign devnet account for which anvil signs. */
 const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 export type Crossing = { intentId: string; wallet: Wallet; step: BridgeStep; units: bigint }
 
-/** An intent that moves USDC over the bridge and lends it at the other end, with its reservations. */
+/** An intent that bridges USDC and lends it on the other chain, with its reservations. */
 export async function insertCrossing(
   world: World,
   wallet: Wallet,
@@ -57,7 +57,7 @@ export async function insertCrossing(
   return { intentId, wallet, step, units }
 }
 
-/** Hands the burn of a crossing to the lanes, as its activity does. */
+/** Queues the burn of a crossing like its activity. */
 export async function submitBurn(world: World, { intentId, wallet, step, units }: Crossing) {
   const { id: walletId, accountId } = wallet
   const { chainId, cctp } = world.registry.get(step.from)
@@ -69,8 +69,8 @@ export async function submitBurn(world: World, { intentId, wallet, step, units }
   )
 }
 
-export type Attested = { nonce: string; message: string; attestation: string }
-type Order = {
+export type AttestedBurn = { nonce: string; message: string; attestation: string }
+type CrossingOrder = {
   recipient: string
   units: bigint
   nonce?: string
@@ -80,8 +80,8 @@ type Order = {
   handler?: string
 }
 
-/** The attested message of a burn that somebody made at the other end. */
-export function attest(world: World, order: Order): Attested {
+/** The attested message of a burn on the other chain. */
+export function attest(world: World, order: CrossingOrder): AttestedBurn {
   const { tokenMessenger, domain } = world.chain.cctp
   const { recipient, units, feeUnits = 0n, expirationBlock = 0n, handler = tokenMessenger } = order
   const { nonce = hexlify(randomBytes(32)), destinationDomain = domain } = order
@@ -99,14 +99,14 @@ export function attest(world: World, order: Order): Attested {
   return { nonce, message, attestation }
 }
 
-export type Arrival = Crossing & { burnId: string; attested: Attested; order: MintOrder }
+export type Arrival = Crossing & { burnId: string; attested: AttestedBurn; order: MintOrder }
 
-/** A crossing whose money was burned at the other end, with its attested message. */
+/** A crossing whose money was burned on the other chain, with its attested message. */
 export async function createArrival(
   world: World,
   wallet: Wallet,
   units: bigint,
-  burn: Partial<Order> = {},
+  burn: Partial<CrossingOrder> = {},
 ): Promise<Arrival> {
   const crossing = await insertCrossing(world, wallet, units, there)
   const { intentId, operationId: burnId, order } = await submitBurn(world, crossing)
@@ -127,12 +127,12 @@ export async function createArrival(
   }
 }
 
-/** Stores the attested message of a burn, as the attester does. */
-export function store(world: World, burnId: string, { nonce, ...attested }: Attested) {
+/** Stores the attested message of a burn like the attester. */
+export function store(world: World, burnId: string, { nonce, ...attested }: AttestedBurn) {
   return setAttested(world.driver().db, burnId, { eventNonce: nonce, ...attested })
 }
 
-/** The money is there, once; what the deposit is to spend says where it comes from. */
+/** The money has arrived once, and the deposit's input names its source. */
 export async function expectArrived(
   world: World,
   { intentId, wallet }: Arrival,
@@ -148,8 +148,8 @@ export async function expectArrived(
   return row
 }
 
-/** Somebody else brings messages to the chain, all in one transaction. Nothing is mined. */
-export async function mintAsStranger(world: World, ...messages: Attested[]): Promise<string> {
+/** A foreign account delivers messages in one transaction. Nothing is mined. */
+export async function mintAsStranger(world: World, ...messages: AttestedBurn[]): Promise<string> {
   const calls = messages.map((attested) => encodeMint(world.chain, attested))
   const [only] = calls
   const targets = calls.map(({ to, data }) => [to, false, data])
@@ -170,7 +170,7 @@ const multicall = new Interface([
 ])
 const messenger = new Interface(['function setMinFee(uint256 minFee)'])
 
-/** Lets the bridge ask for a fee, in thousandths of a basis point, in a block of its own. */
+/** Sets the bridge's fee, in thousandths of a basis point, in a block of its own. */
 export async function setBridgeFee(world: World, fee: bigint): Promise<void> {
   const data = messenger.encodeFunctionData('setMinFee', [fee])
   const to = world.chain.cctp.tokenMessenger
@@ -178,7 +178,7 @@ export async function setBridgeFee(world: World, fee: bigint): Promise<void> {
   await world.mine()
 }
 
-/** Burns of one wallet go one after the other because they contend for it. Without that they share a bundle. */
+/** Burns of one wallet run one at a time because they contend. Without that they share a bundle. */
 export async function letTravelTogether(db: Db): Promise<void> {
   await db('operation').where({ kind: 'bridge', state: 'queued' }).update({ resource: null })
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bridgeRequest, destination, expectMinted, source } from './bridging.js'
-import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
+import { createBridgeWorld, dollar, type BridgeWorld, type PlannedIntent } from './bridgeFixture.js'
 import { owner } from '../world/fixture.js'
 import { Interface } from 'ethers'
 
 const crowd = 100
-/** A lane has fewer open transactions than this. */
+/** A sender has fewer open transactions than this. */
 const openAtOnce = 10
 const perSecond = 22
 const token = new Interface(['function mint(address to, uint256 amount)'])
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** Wallets with a dollar each, in a block that is booked. */
+/** Wallets with 1 USDC each, in an indexed block. */
 async function createRichWallets() {
   const from = world.at(source)
   const wallets = await Promise.all(Array.from({ length: crowd }, () => world.createWallet()))
@@ -30,8 +30,8 @@ async function createRichWallets() {
   return wallets
 }
 
-/** Burns each intent's money in a transaction of its own: the worst that can come together. */
-async function burnApart(intents: Planned[]): Promise<void> {
+/** Burns each intent's money in its own transaction, the worst case. */
+async function burnApart(intents: PlannedIntent[]): Promise<void> {
   const from = world.at(source)
   for (const [i, intent] of intents.entries()) {
     await world.submit(intent, 1, 'bridge')
@@ -49,10 +49,10 @@ const isWaiting = () => hasRows(world.db('burn').whereNull('message').count())
 const isMinting = () =>
   hasRows(world.db('operation').where({ kind: 'mint' }).whereNot({ state: 'confirmed' }).count())
 
-test('100 bridges started together are asked about once each, and the service never shuts us out', async () => {
+test('100 concurrent bridges are requested about once each, and the service never blocks us', async () => {
   await world.stopAttester()
   const wallets = await createRichWallets()
-  const intents: Planned[] = []
+  const intents: PlannedIntent[] = []
   for (const wallet of wallets) intents.push(await world.intend(wallet, bridgeRequest))
   await burnApart(intents)
   const hashes = await world.db('operation').distinct('tx_hash').pluck<string[]>('tx_hash')
@@ -67,7 +67,7 @@ test('100 bridges started together are asked about once each, and the service ne
   const asked = world.front.asked.slice(before)
   expect(asked.filter((question) => question.includes('/messages/'))).toHaveLength(crowd)
   expect(world.iris.blocks()).toBe(0)
-  // What was asked fits into twice the usual time, at the pace at which it may be asked.
+  // The requests fit into twice the usual time at the allowed rate.
   const [, usual] = world.at(source).chain.cctp.seconds.fast
   expect(asked.length / perSecond).toBeLessThan(2 * usual)
   process.stdout.write(`${crowd} bridges: ${asked.length} questions in ${seconds.toFixed(1)} s\n`)

@@ -30,7 +30,7 @@ describe('a mint', () => {
     arrival = await arrive({ feeUnits: 150n })
   })
 
-  test('is done under the nonce of its message, and what arrived is what its logs say', async () => {
+  test('is executed under the nonce of its message, and the received amount is that of its logs', async () => {
     const submitted = await submit(arrival)
     await world.round()
     const row = await expectArrived(world, arrival, submitted, usdcUnits - 150n)
@@ -47,7 +47,7 @@ describe('a mint', () => {
     expect(await world.reservation(arrival.intentId)).toMatchObject({ spent_block: null })
   })
 
-  test('is done once, however often it is submitted', async () => {
+  test('is executed once, in repeated submissions', async () => {
     const submitted = await submit(arrival)
     await world.round()
     const before = await transactions()
@@ -57,7 +57,7 @@ describe('a mint', () => {
     await expectArrived(world, arrival, submitted, usdcUnits - 150n)
   })
 
-  test('goes beside others of its lane, each with what is its own', async () => {
+  test('shares a transaction with others of its sender, each with its own result', async () => {
     const other = await arrive()
     const [one, two] = [await submit(arrival), await submit(other)]
     await world.round()
@@ -66,7 +66,7 @@ describe('a mint', () => {
   })
 })
 
-describe('a stranger who mints', () => {
+describe('a foreign mint', () => {
   let submitted: Submitted
   beforeEach(async () => {
     arrival = await arrive()
@@ -81,7 +81,7 @@ describe('a stranger who mints', () => {
     await expectArrived(world, arrival, submitted, usdcUnits, state)
   }
 
-  test('while ours is queued has done it, and nothing is signed', async () => {
+  test('while ours is queued counts, and nothing is signed', async () => {
     submitted = await submit(arrival)
     const hash = await mintAsStranger(world, arrival.attested)
     await world.mine()
@@ -89,7 +89,7 @@ describe('a stranger who mints', () => {
     await expectForeign(hash)
   })
 
-  test('while ours is queued, in a block that is not booked yet, has done it', async () => {
+  test('while ours is queued, in a block that is not indexed yet, counts', async () => {
     submitted = await submit(arrival)
     const hash = await mintAsStranger(world, arrival.attested)
     await world.mine()
@@ -106,7 +106,7 @@ describe('a stranger who mints', () => {
     [1, 'confirmed'],
     [30, 'final'],
     [120, 'final'],
-  ])('before we have a row has done it: blocks since, %i', async (blocks, state) => {
+  ])('before our row exists counts: blocks since, %i', async (blocks, state) => {
     const hash = await mintAsStranger(world, arrival.attested)
     await world.mine(blocks)
     await world.book()
@@ -138,7 +138,7 @@ describe('a stranger who mints', () => {
     await expectForeign(hash)
   })
 
-  test('two messages in one transaction brings each wallet its own', async () => {
+  test('of two messages in one transaction pays each wallet its own', async () => {
     const other = await arrive({ feeUnits: 7n })
     const [one, two] = [await submit(arrival), await submit(other)]
     await mintAsStranger(world, other.attested, arrival.attested)
@@ -148,7 +148,7 @@ describe('a stranger who mints', () => {
     await expectArrived(world, other, two, usdcUnits - 7n)
   })
 
-  test('two messages of one wallet in one transaction counts neither twice', async () => {
+  test('of two messages of one wallet in one transaction counts neither twice', async () => {
     const { wallet } = arrival
     const other = await createArrival(world, wallet, 3n * usdcUnits)
     const [one, two] = [await submit(arrival), await submit(other)]
@@ -160,7 +160,7 @@ describe('a stranger who mints', () => {
     expect(await world.usdcOf(wallet.address)).toBe(4n * usdcUnits)
   })
 
-  test('another message is not our outcome', async () => {
+  test('of another message does not count for ours', async () => {
     submitted = await submit(arrival)
     await mintAsStranger(
       world,
@@ -175,8 +175,8 @@ describe('a stranger who mints', () => {
   })
 })
 
-describe('a mint whose carrier was reverted', () => {
-  test('binds nobody: it is done later, with a message that was attested anew', async () => {
+describe('a mint whose transaction was reverted', () => {
+  test('is executed later, with a renewed attestation', async () => {
     const { client } = world.driver()
     // The very next block may be the one with which contracts of Arbitrum count one up: one more than that.
     const expirationBlock = (await readContractBlock(client)) + 2n
@@ -203,7 +203,7 @@ describe('a mint whose carrier was reverted', () => {
     await expectArrived(world, arrival, submitted)
   })
 
-  test('by a reorg that turns it round is done by the same bytes', async () => {
+  test('is executed by the same bytes after a reorg', async () => {
     arrival = await arrive()
     const submitted = await submit(arrival)
     await world.sign()
@@ -224,12 +224,12 @@ describe('a mint whose carrier was reverted', () => {
   })
 })
 
-describe('a reorg that takes a mint back', () => {
+describe('a reorg that removes a mint', () => {
   beforeEach(async () => {
     arrival = await arrive()
   })
 
-  test('makes its money arrive anew, by the same bytes', async () => {
+  test('makes its money arrive again, by the same bytes', async () => {
     const submitted = await submit(arrival)
     await world.round()
     const first = await expectArrived(world, arrival, submitted)
@@ -245,7 +245,7 @@ describe('a reorg that takes a mint back', () => {
     expect(again?.block_number).not.toBe(first?.block_number)
   })
 
-  test('that a stranger has done lets us do it', async () => {
+  test('of a foreign account makes us mint', async () => {
     const submitted = await submit(arrival)
     await mintAsStranger(world, arrival.attested)
     await world.mine()
@@ -261,7 +261,7 @@ describe('a reorg that takes a mint back', () => {
     expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
   })
 
-  test('is one that a stranger had done, found while it was looked up, lets us do it', async () => {
+  test('of a foreign account, found during the search, makes us mint', async () => {
     await mintAsStranger(world, arrival.attested)
     await world.mine()
     await world.book()

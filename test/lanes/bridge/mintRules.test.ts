@@ -26,7 +26,7 @@ const arrive = async (order: Parameters<typeof createArrival>[3] = {}) =>
 const submit = (one: Arrival): Promise<Submitted> => world.submit(one.order)
 const transactions = async () => (await world.transactions()).length
 
-describe('nothing ends a mint:', () => {
+describe('a mint is not ended by:', () => {
   beforeEach(async () => {
     arrival = await arrive()
   })
@@ -39,7 +39,7 @@ describe('nothing ends a mint:', () => {
   const cancel = () => cancelIntent(world.db, arrival.wallet.accountId, arrival.intentId)
   const statusOf = async () =>
     (await world.db('intent').where({ id: arrival.intentId }).first<{ status: string }>()).status
-  /** What was burned is the wallet's, but the deposit will not come: its money is free. */
+  /** The burned money is the wallet's, but the deposit will not happen: its money is free. */
   const expectFree = async ({ operationId }: Submitted) => {
     expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', units: '1000000' })
     expect(await world.usdcOf(arrival.wallet.address)).toBe(usdcUnits)
@@ -47,7 +47,7 @@ describe('nothing ends a mint:', () => {
     expect(await world.reservation(arrival.intentId, 2)).toMatchObject(released)
   }
 
-  test('not the time of its step, queued or deferred', async () => {
+  test('the time limit of its step, queued or deferred', async () => {
     const submitted = await submit(arrival)
     await expireOperation(world.workerDb, submitted.operationId)
     expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
@@ -60,14 +60,14 @@ describe('nothing ends a mint:', () => {
     await expectArrived(world, arrival, submitted)
   })
 
-  test('not a cancel by its owner', async () => {
+  test('a cancel by its owner', async () => {
     const submitted = await submit(arrival)
     expect(await cancel()).toBe('already_signed')
     await world.round()
     await expectArrived(world, arrival, submitted)
   })
 
-  test('not the failure of its intent, while it is queued', async () => {
+  test('the failure of its intent, while it is queued', async () => {
     const submitted = await submit(arrival)
     await timeOut()
     expect(await statusOf()).toBe('failed')
@@ -76,7 +76,7 @@ describe('nothing ends a mint:', () => {
     await expectFree(submitted)
   })
 
-  test('not the failure of its intent, before it is submitted', async () => {
+  test('the failure of its intent, before it is submitted', async () => {
     await timeOut()
     const submitted = await submit(arrival)
     expect(await statusOf()).toBe('failed')
@@ -84,7 +84,7 @@ describe('nothing ends a mint:', () => {
     await expectFree(submitted)
   })
 
-  test('not the failure of its intent, between the signature and the block', async () => {
+  test('the failure of its intent, between the signature and the block', async () => {
     const submitted = await submit(arrival)
     await world.sign()
     await timeOut()
@@ -94,7 +94,7 @@ describe('nothing ends a mint:', () => {
     await expectFree(submitted)
   })
 
-  test('not the failure of its intent, while the signer prepares it', async () => {
+  test('the failure of its intent, while the signer prepares it', async () => {
     const submitted = await submit(arrival)
     world.proxy.set(async ({ method }) => {
       if (method === 'eth_estimateGas') await timeOut()
@@ -106,7 +106,7 @@ describe('nothing ends a mint:', () => {
     await expectFree(submitted)
   })
 
-  test('not a cancelled intent', async () => {
+  test('a cancelled intent', async () => {
     const submitted = await submit(arrival)
     const error = JSON.stringify({ code: 'CANCELLED', message: 'test' })
     const over = { status: 'failed', error, cancelled_at: new Date() }
@@ -115,7 +115,7 @@ describe('nothing ends a mint:', () => {
     await expectArrived(world, arrival, submitted)
   })
 
-  test('not refusals of its simulation, however many', async () => {
+  test('any number of refused simulations', async () => {
     const good = arrival.attested
     const attestation = `0x${'11'.repeat(65)}`
     await store(world, arrival.burnId, { ...good, attestation })
@@ -134,7 +134,7 @@ describe('nothing ends a mint:', () => {
   })
 })
 
-describe('the signer never mints', () => {
+describe('the signer rejects a mint', () => {
   const expectRefused = async (one: Arrival, values?: object) => {
     const before = await transactions()
     const { operationId } = await submit(one)
@@ -151,15 +151,15 @@ describe('the signer never mints', () => {
     await expectRefused(await arrive({ recipient: address }))
   })
 
-  test('what belongs on another chain', async () => {
+  test('of a message for another chain', async () => {
     await expectRefused(await arrive({ destinationDomain: 0 }))
   })
 
-  test('what another contract would receive', async () => {
+  test('of a message for another contract', async () => {
     await expectRefused(await arrive({ handler: world.contracts.usdc }))
   })
 
-  test('on a chain that the plan does not lead to', async () => {
+  test('on a chain that is not in the plan', async () => {
     const one = await arrive()
     const plan = world.db.raw(
       `replace(plan::text, '"to":"arbitrum-sepolia"', '"to":"ethereum-sepolia"')::json`,
@@ -189,7 +189,7 @@ describe('the signer never mints', () => {
     await expectRefused({ ...crossing, burnId, attested, order: own })
   })
 
-  test('for a wallet that is not that of the burn', async () => {
+  test('for a wallet other than the one of the burn', async () => {
     const one = await arrive()
     const { id: walletId } = await world.createWallet(0n)
     await expectRefused(one, { wallet_id: walletId })

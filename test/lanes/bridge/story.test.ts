@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intentBody } from '../../../api/endpoints/intents/intentBody.js'
 import { intent as intentSchema } from '../../../api/schemas/intents.js'
 import { getIntent } from '../../../db/intents/intents.js'
-import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
+import { createBridgeWorld, dollar, type BridgeWorld, type PlannedIntent } from './bridgeFixture.js'
 import { destination, lendRequest, source } from './bridging.js'
 
 let world: BridgeWorld
@@ -15,11 +15,11 @@ afterAll(async () => {
 })
 
 /** The intent as callers read it. */
-async function read({ id, accountId }: Planned) {
+async function read({ id, accountId }: PlannedIntent) {
   const { intent, story } = await getIntent(world.db, accountId, id)
   return intentSchema.parse(intentBody(world.registry, intent, { story }))
 }
-const partsOf = async (intent: Planned) => {
+const partsOf = async (intent: PlannedIntent) => {
   const { operations = [] } = (await read(intent)).executionPlan?.steps[0] ?? {}
   return operations.map(({ type, status, chain }) => [type, status, chain])
 }
@@ -30,8 +30,8 @@ const blockOf = async (chain: string, number: number) => {
   return block as { timestamp: string; transactions: string[] }
 }
 
-describe('a lend over the bridge, as it is told', () => {
-  test('is held up by the attestation: for what, since when, where the money is; then goes on', async () => {
+describe('the timeline of a lend over the bridge', () => {
+  test('waits for the attestation with the reason, the time and the location of the money, then continues', async () => {
     await world.setFaults({ stuck: true })
     const wallet = await world.createWallet({ [source]: dollar })
     const intent = await world.intend(wallet, lendRequest)
@@ -83,14 +83,14 @@ describe('a lend over the bridge, as it is told', () => {
     const operations = done.executionPlan?.steps[0]?.operations ?? []
     const times = operations.flatMap(({ startedAt, endedAt }) => [startedAt ?? '', endedAt ?? ''])
     expect(times.every((time) => time !== '')).toBe(true)
-    // The money is seen in a block before that is confirmed, and minted once it is attested.
+    // The money is visible before the block is confirmed, and minted after the attestation.
     const [burnStart, burnEnd, , attested, , mintEnd] = times
     expect([burnStart, burnEnd, attested, mintEnd]).toEqual(
       [burnStart, burnEnd, attested, mintEnd].sort(),
     )
   })
 
-  test('each transaction names its step, and its block on the chain with the time of that', async () => {
+  test("each transaction names its step, and its block with the block's time", async () => {
     const wallet = await world.createWallet({ [source]: dollar })
     const intent = await world.intend(wallet, lendRequest)
     await world.perform(intent, 1, 'bridge')

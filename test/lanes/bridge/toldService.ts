@@ -6,8 +6,8 @@ import { cctpFields } from '../../../protocols/bridges/cctp/message.js'
 
 const [expirationAt] = cctpFields.expirationBlock
 
-type Message = { eventNonce: string; message: string; attestation: string; status: string }
-/** `silent`: no answer comes until it is told otherwise. `broken`: HTTP 503. `blocked`: HTTP 429. */
+type ServiceMessage = { eventNonce: string; message: string; attestation: string; status: string }
+/** `silent`: no answer until the test changes it. `broken`: HTTP 503. `blocked`: HTTP 429. */
 type Mood = 'fine' | 'silent' | 'broken' | 'blocked'
 const statuses = { fine: 200, broken: 503, blocked: 429 }
 /** After a 429, seconds. */
@@ -15,13 +15,13 @@ export const RETRY_AFTER = 2
 
 type Fee = { finalityThreshold: number; minimumFee: number }
 
-/** An attestation service that knows what a test tells it. */
+/** An attestation service that the test controls. */
 export async function startToldService() {
-  const known = new Map<string, Message[]>()
+  const known = new Map<string, ServiceMessage[]>()
   const moods = new Map<string, Mood>()
   const asked: string[] = []
   const held = new Set<ServerResponse>()
-  /** Those about transactions. */
+  /** Requests about transactions. */
   const waiting = new Set<ServerResponse>()
   let most = 0
   let mood: Mood = 'fine'
@@ -29,7 +29,7 @@ export async function startToldService() {
 
   const server = createServer(({ method, url = '/' }, response) => {
     asked.push(`${method} ${url}`)
-    const hash = new URL(url, 'http://told').searchParams.get('transactionHash') ?? ''
+    const hash = new URL(url, 'http://service').searchParams.get('transactionHash') ?? ''
     const now = moods.get(hash) ?? mood
     const messages = known.get(hash) ?? []
     if (now === 'silent') {
@@ -50,25 +50,25 @@ export async function startToldService() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Method and path of all questions. */
+    /** Method and path of all requests. */
     asked,
     askedAbout: (hash: string) => asked.filter((question) => question.includes(hash)).length,
     attestingQuestions: () => asked.filter((question) => question.includes('/messages/')),
     feeQuestions: () => asked.filter((question) => question.includes('/fees/')),
     setFees: (next: Fee[]) => (fees = next),
-    /** The most questions about transactions that were waiting for an answer at once. */
+    /** Highest number of concurrent unanswered requests about transactions. */
     mostHeld: () => most,
 
     /** Attests a message that was sent in a transaction, beside others there; its nonce. */
-    tell(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
+    attest(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
       const parts = [dataSlice(sent, 0, 12), nonce, dataSlice(sent, 44, expirationAt)]
       const message = concat([...parts, toBeHex(expiresAt, 32), dataSlice(sent, expirationAt + 32)])
-      const told = { eventNonce: nonce, message, attestation: '0x01', status: 'complete' }
+      const attested = { eventNonce: nonce, message, attestation: '0x01', status: 'complete' }
       const others = (known.get(hash) ?? []).filter(({ eventNonce }) => eventNonce !== nonce)
-      known.set(hash, [...others, told])
+      known.set(hash, [...others, attested])
       return nonce
     },
-    /** How it answers from now on, about one transaction when one is named. */
+    /** Sets the answers from now on, for one transaction if given. */
     turn(next: Mood, hash?: string): void {
       if (hash) moods.set(hash, next)
       else mood = next

@@ -8,11 +8,11 @@ import type { Intent } from '../../../db/intents/intents.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { OperationOrder } from '../../../lanes/operations.js'
 
-/** What each wallet has at first: more than once what its intent spends. */
+/** Initial balance of each wallet: more than its intent spends. */
 const HELD = 3n * usdcUnits
 /** A market may round. */
 const ROUNDING = 2n
-/** A swap costs its fee, and so much more is withdrawn. */
+/** Extra amount to withdraw, because a swap has a fee. */
 const SLIPPAGE = usdcUnits / 100n
 
 const token = new Interface(['function mint(address to, uint256 amount)'])
@@ -25,40 +25,40 @@ const events = new Interface([
 ])
 
 export const actions = ['fund', 'lend', 'withdraw', 'bridge', 'mint'] as const
-export type Action = (typeof actions)[number]
+export type ScenarioAction = (typeof actions)[number]
 
-/** An intent under way. `handIn` does what its activities do at each of their attempts. */
-export type Running = {
-  action: Action
+/** A running intent. `handIn` submits its operations, as its activities do on every attempt. */
+export type RunningIntent = {
+  action: ScenarioAction
   wallet: Wallet
   handIn(): Promise<unknown>
-  /** Why the chain is not as it is after exactly one execution; undefined when it is. */
+  /** Why the chain differs from exactly one execution; undefined when it does not. */
   findFault(): Promise<string | undefined>
 }
 
-/** A chain on which all actions can be done: Aave lends another dollar, so that a withdrawal ends with a swap. */
+/** A chain for all actions: Aave lends another USD token, so that a withdrawal ends with a swap. */
 export const createFullWorld = () =>
   createWorld({
     terms: { ...devnetTerms['ethereum-sepolia'], extras: ['testDollar', 'comet'] },
   })
 
-/** As many intents of each action, with what their wallets need. */
-export async function prepareActions(world: World, count: number): Promise<Running[]> {
-  const make: Record<Action, () => Promise<Running>> = {
+/** The same number of intents of each action, with funded wallets. */
+export async function prepareActions(world: World, count: number): Promise<RunningIntent[]> {
+  const make: Record<ScenarioAction, () => Promise<RunningIntent>> = {
     fund: () => prepareFund(world),
     lend: () => prepareLend(world),
     withdraw: () => prepareWithdrawal(world),
     bridge: () => prepareBurn(world),
     mint: () => prepareMint(world),
   }
-  const running: Running[] = []
+  const running: RunningIntent[] = []
   for (let i = 0; i < count; i++) {
     for (const action of actions) running.push(await make[action]())
   }
   return running
 }
 
-/** How often the chain has executed what only we order, by event. */
+/** Executions on the chain by event, counted for effects that only the service orders. */
 export async function countExecutions({ rpc, chain }: World, fromBlock: string) {
   const count = async (address: string, event: string) => {
     const topics = [events.getEvent(event)?.topicHash]
@@ -73,7 +73,7 @@ export async function countExecutions({ rpc, chain }: World, fromBlock: string) 
 
 const unless = (holds: boolean, fault: string) => (holds ? undefined : fault)
 
-/** Creates what is to be submitted at the first call, and submits it at each. */
+/** Creates the submission on the first call, and submits it on each call. */
 function once(world: World, create: () => Promise<{ order: OperationOrder }>) {
   let created: { order: OperationOrder } | undefined
   return async () => {
@@ -83,7 +83,7 @@ function once(world: World, create: () => Promise<{ order: OperationOrder }>) {
   }
 }
 
-async function prepareFund(world: World): Promise<Running> {
+async function prepareFund(world: World): Promise<RunningIntent> {
   const wallet = await world.createWallet(0n)
   return {
     ...{ action: 'fund', wallet, handIn: once(world, () => world.fund(wallet)) },
@@ -94,7 +94,7 @@ async function prepareFund(world: World): Promise<Running> {
   }
 }
 
-async function prepareLend(world: World): Promise<Running> {
+async function prepareLend(world: World): Promise<RunningIntent> {
   const wallet = await world.createWallet(HELD)
   const market = marketOf(world, 'compound-v3')
   const lend = { market, units: usdcUnits }
@@ -109,7 +109,7 @@ async function prepareLend(world: World): Promise<Running> {
   }
 }
 
-async function prepareWithdrawal(world: World): Promise<Running> {
+async function prepareWithdrawal(world: World): Promise<RunningIntent> {
   const wallet = await world.createWallet(0n)
   const dollar = world.contracts.testDollar ?? ''
   const market = marketOf(world, 'aave-v3')
@@ -141,7 +141,7 @@ async function prepareWithdrawal(world: World): Promise<Running> {
   }
 }
 
-async function prepareBurn(world: World): Promise<Running> {
+async function prepareBurn(world: World): Promise<RunningIntent> {
   const wallet = await world.createWallet(HELD)
   const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
   return {
@@ -153,7 +153,7 @@ async function prepareBurn(world: World): Promise<Running> {
   }
 }
 
-async function prepareMint(world: World): Promise<Running> {
+async function prepareMint(world: World): Promise<RunningIntent> {
   const wallet = await world.createWallet(0n)
   const { order } = await createArrival(world, wallet, usdcUnits)
   return {
@@ -165,7 +165,7 @@ async function prepareMint(world: World): Promise<Running> {
   }
 }
 
-/** Units that the first step of a withdrawal has brought, once it is confirmed. */
+/** Output of a withdrawal's first step, once it is confirmed. */
 async function arrivedBy(world: World, { id }: Intent): Promise<string | undefined> {
   const row = await world
     .db('operation')
@@ -187,7 +187,7 @@ function marketOf({ chain }: World, protocol: Market['protocol']): Market {
   return market
 }
 
-/** Asked of the node itself, past all faults. */
+/** Reads from the node directly, without injected faults. */
 async function heldOf({ rpc }: World, contract: string, { address }: Wallet): Promise<bigint> {
   const data = new Interface(['function balanceOf(address)']).encodeFunctionData('balanceOf', [
     address,

@@ -35,12 +35,12 @@ import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 import { timed } from '../../support/seconds.js'
 import { startPlainNode, startRollupNode } from './node.js'
-import type { Reservation, Row, Send, Tx } from './rows.js'
+import type { ReservationColumns, OperationColumns, Send, Tx } from './rows.js'
 
-/** First account of the devnet: owns its contracts, and anvil signs for it. */
+/** First account of the devnet: it owns the contracts, and anvil signs for it. */
 export const owner = devnetOwner
 export const usdcUnits = 1_000_000n
-/** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
+/** Depth of `finalized` below the head on a node with one-second slots. */
 export const finalityBlocks = 16
 
 const token = new Interface([
@@ -48,11 +48,11 @@ const token = new Interface([
   'function mint(address to, uint256 amount) returns (bool)',
 ])
 
-export type Told = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
+export type WorldLog = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
 export type Submitted = { intentId: string; operationId: string; order: OperationOrder | MintOrder }
 export type Lend = { intentId: string; operationId: string; wallet: Wallet; order: OperationOrder }
 
-/** One chain with its database, its keys, and every client with the rights of its own role only. */
+/** One chain with its database, its keys, and a client per database role. */
 export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
@@ -98,9 +98,9 @@ export async function createWorld(
   if (!blockTimeSeconds) await callRpc(node.url, 'evm_setAutomine', [false])
   const account = await createAccount(database.db, { name: 'test', plan: 'pro' })
 
-  const told: Told[] = []
-  const say = (level: Told['level']) => (facts: object, message: string) => {
-    told.push({ level, message, facts })
+  const logs: WorldLog[] = []
+  const say = (level: WorldLog['level']) => (facts: object, message: string) => {
+    logs.push({ level, message, facts })
   }
   const log = { info: say('info'), warn: say('warn'), error: say('error') }
   const closers: (() => Promise<unknown>)[] = []
@@ -113,7 +113,7 @@ export async function createWorld(
     return client
   }
 
-  /** A signer's process: own connections, own name. */
+  /** A signer process with its own connections and name. */
   function createSigner(taker: string): SignerTools {
     const client = createClient()
     const chains: Chains = { list: [client], byId: () => client }
@@ -121,7 +121,7 @@ export async function createWorld(
     return { db: signerDb, chains, registry, keyring, operationGasWei: 10n ** 17n, log }
   }
 
-  /** A driver's process: its session leads the chain from its first query on. */
+  /** A driver process. Its session leads the chain from its first query on. */
   function createDriver(): DriverTools {
     const db = connectAsLeader(database.urlAs('steward_lanes'), `chain/${chainId}`)
     closers.push(() => db.destroy())
@@ -155,24 +155,24 @@ export async function createWorld(
 
   return {
     ...{ node, proxy, chain, contracts, database, db: database.db, workerDb, signerDb, folder },
-    ...{ kek, treasury, senders, account, told, log, signer, registry },
+    ...{ kek, treasury, senders, account, logs, log, signer, registry },
     ...{ rpc, createSigner, createDriver, createClient, mine, mint, book, broadcast, sign },
 
     driver: () => driver,
 
-    /** Ends the driver's session and starts another. */
+    /** Ends the driver's session and starts another one. */
     async restartDriver(): Promise<void> {
       await driver.db.destroy()
       driver = createDriver()
     },
 
-    /** The same driver with a client that knows nothing yet. */
+    /** The same driver with a fresh client. */
     freshDriver: (): DriverTools => {
       const following = { endpoint: undefined, hasFailed: false }
       return { ...driver, client: createClient(), following }
     },
 
-    /** Signs, sends, mines and books once. */
+    /** Signs, broadcasts, mines and indexes once. */
     async round(): Promise<void> {
       await sign()
       await broadcast()
@@ -201,10 +201,10 @@ export async function createWorld(
       return wallets
     },
 
-    /** A wallet that has nothing. */
+    /** A wallet without funds. */
     createPoorWallet: () => insertSealedWallet(account.id),
 
-    /** A wallet with USDC, of whose blocks the driver knows nothing yet. */
+    /** A wallet with USDC, in blocks that the driver has not indexed. */
     async createWalletUnbooked(units: bigint): Promise<Wallet> {
       const wallet = await insertSealedWallet(account.id)
       await mint(wallet, units)
@@ -219,7 +219,7 @@ export async function createWorld(
       return balances.every((balance) => balance >= units)
     },
 
-    /** An intent with its plan and its reservation, and its deposit handed to the lanes. */
+    /** An intent with its plan and reservation, and its queued deposit. */
     async lend(wallet: Wallet, units: bigint): Promise<Lend> {
       const intentId = await this.insertLend(wallet, units)
       const order = depositOf(intentId, wallet, chainId, units)
@@ -250,7 +250,7 @@ export async function createWorld(
       return { ...(await this.submit(order)), wallet }
     },
 
-    /** What an activity does at each of its attempts. */
+    /** Submits like an activity on each attempt. */
     async submit<E extends OperationOrder | MintOrder>(
       order: E,
       open?: Parameters<typeof submitOperation>[2],
@@ -260,7 +260,7 @@ export async function createWorld(
       return { intentId: order.intentId, operationId: row.id, order }
     },
 
-    /** Lets no deferred operation wait for its time. */
+    /** Clears the retry times of deferred operations. */
     async retryNow({ order, operationId }: Submitted): Promise<void> {
       await this.db('operation')
         .where({ id: operationId, state: 'deferred' })
@@ -268,15 +268,18 @@ export async function createWorld(
       await submitOperation(workerDb, order)
     },
 
-    /** An operation with what was signed for it. */
+    /** An operation with its stored signature. */
     row: (id: string) =>
       database
         .db('operation')
         .leftJoin('signature', 'operation_id', 'id')
         .where({ id })
-        .first<Row>(),
+        .first<OperationColumns>(),
     reservation: (intentId: string, sequence = 1) =>
-      database.db('reservation').where({ intent_id: intentId, sequence }).first<Reservation>(),
+      database
+        .db('reservation')
+        .where({ intent_id: intentId, sequence })
+        .first<ReservationColumns>(),
     transactions: () => database.db('chain_tx').orderBy(['sender', 'nonce']).select<Tx[]>(),
     sends: () =>
       database

@@ -9,15 +9,15 @@ const aave = new Interface([
   'function setSupplyCap(address asset, uint256 newSupplyCap)',
 ])
 
-/** Lets the market take deposits or not, in a block of its own. */
+/** Opens or closes the market for deposits, in a block of its own. */
 export const setFrozen = (world: World, frozen: boolean) =>
   configure(world, 'setReserveFreeze', frozen)
 
-/** Lets the market pay out or not, in a block of its own. */
+/** Opens or closes the market for withdrawals, in a block of its own. */
 export const setPaused = (world: World, paused: boolean) =>
   configure(world, 'setReservePause', paused)
 
-/** Changes the reserve of USDC, in a block of its own. */
+/** Changes the configuration of the USDC reserve, in a block of its own. */
 export async function configure(
   world: World,
   name: string,

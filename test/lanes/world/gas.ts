@@ -8,14 +8,14 @@ export const ETHER = 10n ** 18n
 export const setBalance = (world: World, address: string, wei: bigint) =>
   world.rpc('anvil_setBalance', [address, toQuantity(wei)])
 
-/** Takes the gas of some lanes away, and gives it to the others. */
+/** Drains the given senders and funds the others. */
 export async function dryOut(world: World, dry: string[]): Promise<void> {
   for (const sender of world.senders) {
     await setBalance(world, sender, dry.includes(sender) ? 0n : ETHER)
   }
 }
 
-/** As if only one lane could pay: so that the test knows which lane is next. */
+/** Leaves one sender with gas, so that the test knows which one is next. */
 export async function serveBy(world: World, sender: string): Promise<void> {
   const others = world.senders.filter((one) => one !== sender)
   await world.db('lane').update({ dry_since: null, dry_gas: null })
@@ -46,7 +46,7 @@ async function countLanes(world: World, wallets: Wallet[]): Promise<number> {
   return rows[0]?.lanes ?? 0
 }
 
-/** The lanes that operations were signed in, in their order. */
+/** The senders of the operations, in order. */
 export async function lanesOf(world: World, lends: Pick<Lend, 'operationId'>[]): Promise<string[]> {
   const ids = lends.map(({ operationId }) => operationId)
   const rows = await world
@@ -65,14 +65,14 @@ export const isDry = async (world: World, sender: string): Promise<boolean> => {
   return row.dry_since !== null
 }
 
-/** Signs until nothing is taken any more. */
+/** Signs until no operation is claimed. */
 export async function signAll(world: World): Promise<void> {
   while (await world.sign());
 }
 
 /**
- * What a public node does and the devnet's does not: it takes no transaction for which its sender cannot pay beside
- * those of its that wait there.
+ * Public nodes differ from the devnet: they reject a transaction that its sender cannot pay on top of
+ * its waiting ones.
  *
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/validation.go
  */

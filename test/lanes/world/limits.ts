@@ -4,22 +4,22 @@ import { configure } from './freeze.js'
 import { usdcUnits, type World } from './fixture.js'
 import type { Market } from '../../../chains/registry.js'
 
-/** Where Circle's USDC keeps balances. */
+/** Storage slot of balances in Circle's USDC. */
 const BALANCES_SLOT = 9
 const supply = new Interface(['function totalSupply() view returns (uint256)'])
 
-/** The Aave of the world's chain. */
+/** The Aave market of the chain. */
 export function poolOf({ chain }: World): Market {
   const market = chain.markets.find(({ protocol }) => protocol === 'aave-v3')
   if (!market) throw new Error('There is no Aave.')
   return market
 }
 
-/** Base units that the pool takes in now. */
+/** Base units that the pool accepts now. */
 const roomOf = (world: World) =>
   lendingProtocol(poolOf(world)).readRoom(world.driver().client, poolOf(world))
 
-/** Leaves room for about so many whole tokens below the cap, in a block of its own; the exact room in base units. */
+/** Sets the capacity below the cap to about this many whole tokens; returns the exact capacity in base units. */
 export async function leaveRoom(world: World, tokens: bigint): Promise<bigint> {
   const call = { to: world.contracts.aToken, data: supply.encodeFunctionData('totalSupply') }
   const supplied = BigInt(await world.rpc<string>('eth_call', [call, 'latest']))
@@ -28,7 +28,7 @@ export async function leaveRoom(world: World, tokens: bigint): Promise<bigint> {
   return roomOf(world)
 }
 
-/** Lets the pool hold so many base units of USDC, whatever it owes. */
+/** Sets the USDC balance of the pool in base units, independent of its debts. */
 export async function setCash(world: World, units: bigint): Promise<void> {
   const key = AbiCoder.defaultAbiCoder().encode(
     ['address', 'uint256'],

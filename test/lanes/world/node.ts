@@ -12,7 +12,7 @@ import { callRpc } from '../../../devnet/rpc.js'
 import { startFront } from '../../../devnet/rollup/front.js'
 import { takeDeployed } from '../../support/nodes.js'
 
-/** A node with its contracts, the way to it for the service, and how its next blocks come by. */
+/** A node with its contracts, its proxy, and the control of its blocks. */
 export type WorldNode = {
   node: Anvil
   contracts: DevnetContracts
@@ -21,7 +21,7 @@ export type WorldNode = {
   stop(): Promise<void>
 }
 
-/** `blockTimeSeconds`: absent, blocks come only by `mine`. */
+/** `blockTimeSeconds`: absent, blocks are only mined by `mine`. */
 export async function startPlainNode(
   name: ChainName,
   terms: Terms,
@@ -41,7 +41,7 @@ async function startMining(name: ChainName, terms: Terms, blockTimeSeconds: numb
   return { node, contracts: await deployChain(name, node.url, terms), giveBack: node.stop }
 }
 
-/** A rollup's, which charges for data on L1, at the base fee usual there. Blocks come only by `mine`. */
+/** A rollup node that charges for data on L1 at the usual base fee. Blocks are only mined by `mine`. */
 export async function startRollupNode(name: ChainName, terms: Terms): Promise<WorldNode> {
   const { rollup: kind } = pricing[name]
   if (!kind) throw new Error(`${name} is no rollup.`)

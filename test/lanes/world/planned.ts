@@ -16,7 +16,7 @@ const holderOf = ({ id, accountId, address }: Wallet) => ({
   ...{ accountId, walletId: id, address, requestId: 'req' },
 })
 
-/** Plans a withdrawal as the API does, with what is reserved. */
+/** Plans a withdrawal like the API, with reservations. */
 export async function planWithdrawal(
   world: World,
   wallet: Wallet,
@@ -30,7 +30,7 @@ export async function planWithdrawal(
   )
 }
 
-/** Hands a step of a planned intent to the lanes, with what the step before it has brought. */
+/** Queues a step of a planned intent with the output of its previous step. */
 export async function submitStep(world: World, intent: Intent, sequence = 1): Promise<Submitted> {
   const { step, units } = stepOf(intent, sequence)
   if (step.type === 'bridge') throw new Error('A burn has more to write.')
@@ -46,7 +46,7 @@ function stepOf({ plan }: Intent, sequence: number): { step: Step; units: string
   return { step, units: Math.round(Number(step.amount) * 1e6).toString() }
 }
 
-/** Lends in one of the chain's markets and books it. */
+/** Lends in one of the chain's markets and indexes it. */
 export async function lendIn(
   world: World,
   wallet: Wallet,
@@ -59,7 +59,7 @@ export async function lendIn(
   if (!row?.success) throw new Error(`Nothing was lent: ${row?.message}`)
 }
 
-/** Hands a deposit in one of the chain's markets to the lanes, with its intent and plan. */
+/** Queues a deposit in one of the chain's markets, with its intent and plan. */
 export async function submitLend(
   world: World,
   wallet: Wallet,
@@ -80,7 +80,7 @@ export async function submitLend(
   return world.submit({ ...owning, kind: 'deposit', input: { units: units.toString() } })
 }
 
-/** What the activity of a withdrawal returns or throws once its operation is over. */
+/** Result of the withdrawal activity once its operation is finished. */
 export async function runWithdrawal(world: World, intent: Intent) {
   const { registry, workerDb, signer } = world
   const { step } = stepOf(intent, 1)

@@ -4,7 +4,7 @@ import { owner, usdcUnits, type World } from './fixture.js'
 
 const million = 1_000_000n * usdcUnits
 const NEVER = 2n ** 40n
-/** Ticks to either side of the new price in which there is money. */
+/** Ticks with liquidity on both sides of the new price. */
 const WIDTH = 100
 
 const token = new Interface([
@@ -23,14 +23,14 @@ const positions = new Interface([
 ])
 const pool = new Interface(['function increaseObservationCardinalityNext(uint16 next)'])
 
-/** Sends as the devnet's owner, not mined yet. */
+/** Sends from the devnet's owner, without mining. */
 const sendAsOwner = (world: World, to: string, data: string) =>
   world.rpc('eth_sendTransaction', [{ from: owner, to, data, gas: '0xf4240' }])
 
 export const mintDollars = (world: World, contract: string, to: string, units: bigint) =>
   sendAsOwner(world, contract, token.encodeFunctionData('mint', [to, units]))
 
-/** Moves the pool until one of `from` is worth so much of `to`, where there is plenty of both. */
+/** Moves the pool to a price of one `from` in `to`, with deep liquidity. */
 export async function setPoolPrice(
   world: World,
   [from, to]: [from: string, to: string],
@@ -60,7 +60,7 @@ export async function setPoolPrice(
   await world.book()
 }
 
-/** Has the pool remember what it was worth, as busy pools of public networks do, and lets half an hour pass. */
+/** Grows the pool's observations, as on public networks, and advances time by half an hour. */
 export async function keepPrices(world: World, tokens: [string, string]): Promise<void> {
   const address = poolAddress(world.chain.uniswap?.factory ?? '', tokens, 100)
   await sendAsOwner(

@@ -1,5 +1,5 @@
-/** Columns of an operation's row that tests look at. */
-export type Row = {
+/** Columns of an operation's row that tests read. */
+export type OperationColumns = {
   id: string
   chain_key: string
   state: string
@@ -21,7 +21,7 @@ export type Row = {
   units: string | null
 }
 
-export type Reservation = {
+export type ReservationColumns = {
   units: string
   from_block: bigint | null
   spent_block: bigint | null

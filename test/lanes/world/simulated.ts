@@ -1,6 +1,6 @@
 import type { RpcCall } from '../../support/faultProxy.js'
 
-/** The wallets whose calls a question to the node simulates: it puts code in their place. */
+/** The wallets whose calls a request simulates, by its code overrides. */
 export function simulatedIn({ method, params: [, , overrides] }: RpcCall): string[] {
   if (method !== 'eth_estimateGas' && method !== 'eth_call') return []
   return Object.keys(overrides ?? {})

@@ -20,7 +20,7 @@ import type { TestDatabase } from '../../support/database.js'
 const token = new Interface(['function mint(address to, uint256 amount)'])
 
 export type StartedSite = DeployedNode & { name: ChainName }
-type Shared = {
+type SharedParts = {
   database: TestDatabase
   db: Db
   signerDb: Db
@@ -28,14 +28,14 @@ type Shared = {
   keyring: SignerTools['keyring']
   log: PartLog
 }
-/** One chain with its node, its signer and its driver. */
-export type Site = Awaited<ReturnType<typeof createSite>>
+/** One chain with its node, signer and driver. */
+export type ChainSite = Awaited<ReturnType<typeof createSite>>
 
 export async function startSite(name: ChainName): Promise<StartedSite> {
   return { name, ...(await takeDeployed(name)) }
 }
 
-export async function createSite(shared: Shared, { name, node, contracts }: StartedSite) {
+export async function createSite(shared: SharedParts, { name, node, contracts }: StartedSite) {
   const { database, db, signerDb, registry, keyring, log } = shared
   const chain: Chain = registry.get(name)
   const { chainId } = chain
@@ -68,7 +68,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
     bookForeign: () => bookSpentKeys(driver),
     sign: () => signOnce(signer, client),
 
-    /** Signs, sends, mines and books once. */
+    /** Signs, broadcasts, mines and indexes once. */
     async round(): Promise<void> {
       await site.sign()
       await site.broadcast()
@@ -76,13 +76,13 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
       await site.book()
     },
 
-    /** Replaces the last blocks by empty ones. */
+    /** Replaces the last blocks with empty ones. */
     async reorg(depth: number): Promise<void> {
       await rpc('anvil_reorg', [depth, []])
       await site.book()
     },
 
-    /** A call of an account for which anvil signs, not mined yet. */
+    /** A call from an account for which anvil signs, not mined yet. */
     send: (from: string, call: Call): Promise<string> =>
       rpc<string>('eth_sendTransaction', [{ from, ...call, gas: toQuantity(3_000_000) }]),
 

@@ -9,15 +9,15 @@ import {
 } from '../../../protocols/userOperation.js'
 import type { World } from './fixture.js'
 
-/** An account of the devnet for which anvil signs, and which is not ours. */
+/** A foreign devnet account for which anvil signs. */
 const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-type Payload = { userOperation?: UserOperation; call?: { to: string; data: string } }
+type SignedPayload = { userOperation?: UserOperation; call?: { to: string; data: string } }
 
-/** Somebody who saw our signed operation executes it before we do, in a block of its own. */
+/** A foreign account executes our signed operation first, in a block of its own. */
 export async function executeFirst(world: World, operationId: string): Promise<string> {
   const row = await world.row(operationId)
-  const { userOperation, call } = row?.payload as Payload
+  const { userOperation, call } = row?.payload as SignedPayload
   const { to, data } = call ?? {
     to: ENTRY_POINT_ADDRESS,
     data: encodeBundle(userOperation ? [userOperation] : [], stranger),

@@ -8,7 +8,7 @@ import { usdcUnits, type Lend, type World } from './fixture.js'
 import type { Send } from './rows.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 
-/** Mines blocks, each at this base fee, wei. */
+/** Mines blocks with the given base fee, wei. */
 export async function mineAt(world: World, baseFeeWei: bigint, blocks = 1): Promise<void> {
   for (let i = 0; i < blocks; i++) {
     await world.rpc('anvil_setNextBlockBaseFeePerGas', [toQuantity(baseFeeWei)])
@@ -16,7 +16,7 @@ export async function mineAt(world: World, baseFeeWei: bigint, blocks = 1): Prom
   }
 }
 
-/** Bytes that a node has may be sent again at once. */
+/** Clears the resend times, so that known bytes are broadcast again at once. */
 export function forgetSent({ driver }: World): void {
   const { sentAt } = driver()
   for (const [hash, at] of sentAt) sentAt.set(hash, at - 60_000)
@@ -24,7 +24,7 @@ export function forgetSent({ driver }: World): void {
 
 const replacers = new WeakMap<World, () => Promise<void>>()
 
-/** Signs anew what is stuck, as the signer does beside all other signing. */
+/** Replaces stuck transactions, as the signer does in the background. */
 export async function replaceStuck(world: World): Promise<void> {
   const { signer } = world
   const replace = replacers.get(world) ?? createReplacer(signer, signer.chains.byId(0))
@@ -32,19 +32,19 @@ export async function replaceStuck(world: World): Promise<void> {
   await replace()
 }
 
-/** The account of a lane, as somebody has it who got hold of its key. */
+/** The account of a sender, as an attacker with its key has it. */
 export async function openLane({ db, kek }: World): Promise<BaseWallet> {
   const [lane] = await readLanes(db)
   if (!lane) throw new Error('There is no lane.')
   return openAccount(kek, lane.sealedKey, laneContext(lane))
 }
 
-/** Lets what has lost its carrier be carried again at once. */
+/** Clears the retry times of signed operations without a transaction. */
 export async function carryNow({ db }: World): Promise<void> {
   await db('operation').where({ state: 'signed', tx_id: null }).update({ taken_until: null })
 }
 
-/** One operation after the other, each signed in a transaction of its own. */
+/** Signs operations one at a time, each in its own transaction. */
 export function useLend(world: () => World) {
   let lend: Lend
   let txId: bigint
@@ -53,7 +53,7 @@ export function useLend(world: () => World) {
     const tx = await world()
       .db('chain_tx')
       .where({ id: txId.toString() })
-      .first<Carrier | undefined>()
+      .first<CarrierRow | undefined>()
     if (!tx) throw new Error('Nothing was signed.')
     return tx
   }
@@ -65,7 +65,7 @@ export function useLend(world: () => World) {
       return (await world().sends()).filter((send) => send.tx_id === txId)
     },
 
-    /** By a wallet of its own, or one that has lent before. */
+    /** By a new wallet, or by one with a position. */
     async begin(wallet?: Wallet): Promise<void> {
       lend = await world().lend(wallet ?? (await world().createWallet(usdcUnits)), usdcUnits)
       before = await world().deposited(lend.wallet.address)
@@ -75,12 +75,12 @@ export function useLend(world: () => World) {
       txId = row.tx_id
     },
 
-    /** It was executed once, in a transaction by which every nonce below the lane's next one is used. */
+    /** Executed once, in a transaction below the sender's next nonce, with every nonce used. */
     async expectDone(by?: { minedSend: number }): Promise<void> {
       const row = await world().row(lend.operationId)
       expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
       const brought = (await world().deposited(lend.wallet.address)) - before
-      // Interest of what was lent before is less than that.
+      // Below the interest of the earlier position.
       expect(Number(brought - usdcUnits) < 100 && brought >= usdcUnits).toBe(true)
       expect(await world().usdcOf(lend.wallet.address)).toBe(0n)
       if (by) {
@@ -94,9 +94,9 @@ export function useLend(world: () => World) {
   }
 }
 
-type Carrier = { id: bigint; sender: string; nonce: bigint; state: string; mined_send: number }
+type CarrierRow = { id: bigint; sender: string; nonce: bigint; state: string; mined_send: number }
 
-/** Every nonce that a lane has bound is used on the chain. */
+/** Every assigned nonce of the senders is used on the chain. */
 export async function expectNoGaps(world: World): Promise<void> {
   const transactions = await world.transactions()
   for (const sender of world.senders) {

@@ -3,7 +3,7 @@ import { owner, type World } from './fixture.js'
 
 const token = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
 
-/** Leaves the treasury with so much USDC. Nothing is mined: the caller says when. */
+/** Sets the treasury's USDC balance, without mining. */
 export async function leaveTreasury(world: World, units: bigint): Promise<void> {
   const { address } = world.treasury
   const held = await world.usdcOf(address)
@@ -18,7 +18,7 @@ export async function leaveTreasury(world: World, units: bigint): Promise<void> 
   await world.rpc('anvil_stopImpersonatingAccount', [address])
 }
 
-/** Lets nothing wait for its time: what was refused or reverted may be tried at once. */
+/** Clears all retry times. */
 export async function skipPauses(world: World): Promise<void> {
   const now = world.db.raw('clock_timestamp()')
   await world

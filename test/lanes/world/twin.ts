@@ -5,19 +5,19 @@ import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.
 import { startFaultProxy, type Decide, type FaultProxy } from '../../support/faultProxy.js'
 import type { World } from './fixture.js'
 
-/** Whose blocks differ from those of the first node though they hold the same. */
+/** A block producer whose blocks differ from the first node's, with the same content. */
 const OTHER_PRODUCER = '0x00000000000000000000000000000000000000fe'
 
-/** A second endpoint of a world's chain: `node` for a node of its own, absent for the same one. */
+/** A second endpoint of a chain. `node`: its own node; absent for the same node. */
 export type Twin = { proxy: FaultProxy; node: Anvil | undefined; stop(): Promise<void> }
 
-/** The world's own node behind a second address. */
+/** The world's own node behind a second URL. */
 export async function startSecondAddress(world: World): Promise<Twin> {
   const proxy = await startFaultProxy(world.node.url)
   return { proxy, node: undefined, stop: () => proxy.stop() }
 }
 
-/** A node that has the same blocks up to now, and goes on by itself from here. */
+/** A node with the same blocks until now, which continues on its own. */
 export async function startFork(world: World): Promise<Twin> {
   const node = await startAnvil({ chainId: world.chain.chainId })
   await callRpc(node.url, 'anvil_loadState', [await world.rpc('anvil_dumpState')])
@@ -31,10 +31,10 @@ export async function startFork(world: World): Promise<Twin> {
   return { proxy, node, stop }
 }
 
-/** How often the driver below has the heads of its endpoints compared, and how soon one that is away is probed. */
+/** Comparison interval of the driver's endpoints, and delay of the first probe. */
 const [COMPARE_MS, PROBE_MS] = [50, 50]
 
-/** The world's driver over several endpoints, the preferred one first. */
+/** The world's driver with several endpoints, the preferred one first. */
 export function driverOver(
   world: World,
   urls: string[],
@@ -45,7 +45,7 @@ export function driverOver(
   return { ...tools, close: () => client.close() }
 }
 
-/** What a node answers that stands still at a block. */
+/** Answers of a node that is stuck at a block. */
 export async function standsStill(world: World): Promise<Decide> {
   const head = await world.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false])
   return ({ method, params: [at] }) => {

@@ -10,7 +10,7 @@ const registry = createRegistry('testnet')
 const arbitrum = registry.get('arbitrum-sepolia')
 const base = registry.get('base-sepolia')
 
-test('a bridge that no plan can name is refused', () => {
+test('error: an unknown bridge', () => {
   expect(bridgeOf('cctp').domainOf(base)).toBe(6)
   expect(() => bridgeOf('stargate')).toThrow('No bridge stargate')
   expect(() => bridgeOf('toString')).toThrow('No bridge toString')
@@ -38,7 +38,7 @@ describe('the attestation service', () => {
     await once(server, 'close')
   })
 
-  test('tells the fee of each speed, in which a part of a basis point counts', async () => {
+  test('returns the fee of each speed, with parts of a basis point', async () => {
     answer.body = [
       { finalityThreshold: 2_000, minimumFee: 0 },
       { finalityThreshold: 1_000, minimumFee: 1.305 },
@@ -48,7 +48,7 @@ describe('the attestation service', () => {
     expect(asked).toEqual(['/v2/burn/USDC/fees/3/6'])
   })
 
-  test('tells no fees where it knows of no way', async () => {
+  test('returns no fees for an unknown route', async () => {
     answer = { status: 404, body: {} }
     expect(await connectAttestations(url).readFees(arbitrum, base)).toEqual({})
   })
@@ -65,7 +65,7 @@ describe('the attestation service', () => {
     await expect(fees).rejects.toMatchObject({ code: 'NETWORK_ERROR', details: {} })
   })
 
-  test('knows no message of a burn that is pending, as Circle tells it', async () => {
+  test('returns no message of a pending burn', async () => {
     const pending = { message: '0x', attestation: 'PENDING', status: 'pending_confirmations' }
     answer.body = { messages: [{ ...pending, eventNonce: '0x01', decodedMessage: null }] }
     const [found] = await connectAttestations(url).readMessages(3, '0x02')
@@ -81,7 +81,7 @@ describe('the attestation service', () => {
     expect(await connectAttestations(url).reattest('0x01')).toBe(taken)
   })
 
-  test('error: NETWORK_ERROR after a 429, and it is not asked again before the time that it names', async () => {
+  test('error: NETWORK_ERROR after a 429, and no request before the stated time', async () => {
     answer = { status: 429, body: {}, headers: { 'retry-after': '1' } }
     const service = connectAttestations(url)
     const leftAlone = { code: 'NETWORK_ERROR', details: { retryAfter: 1 } }
@@ -98,7 +98,7 @@ describe('the attestation service', () => {
     ['names none', {}, 300],
     ['names none that can be read', { 'retry-after': 'soon' }, 300],
     ['names a time far off', { 'retry-after': '999999' }, 600],
-  ])('after a 429 that %s it is left alone', async (_title, headers, seconds) => {
+  ])('after a 429 that %s it gets no requests', async (_title, headers, seconds) => {
     answer = { status: 429, body: {}, headers }
     const service = connectAttestations(url)
     await expect(service.readFees(arbitrum, base)).rejects.toMatchObject({

@@ -21,59 +21,66 @@ const anyMessage = fc.record({
   ...{ maxFee: units, feeExecuted: units, expirationBlock: units },
   hookData: fc.uint8Array({ maxLength: 40 }).map((bytes) => hexlify(bytes)),
 })
-type Told = typeof anyMessage extends fc.Arbitrary<infer Value> ? Value : never
+type MessageFields = typeof anyMessage extends fc.Arbitrary<infer Value> ? Value : never
 
 const fromNumber = (value: number) => toBeHex(value, 4)
 const fromUnits = (value: bigint) => toBeHex(value, 32)
 const fromAccount = (address: string) => zeroPadValue(address, 32)
 
-/** The bytes, field by field in the order of the format. */
-function encode(told: Told): { body: string; message: string } {
+/** The bytes, field by field in format order. */
+function encode(fields: MessageFields): { body: string; message: string } {
   const body = concat([
-    ...[fromNumber(1), fromAccount(told.burnToken), fromAccount(told.mintRecipient)],
-    ...[fromUnits(told.amount), fromAccount(told.messageSender), fromUnits(told.maxFee)],
-    ...[fromUnits(told.feeExecuted), fromUnits(told.expirationBlock), told.hookData],
+    ...[fromNumber(1), fromAccount(fields.burnToken), fromAccount(fields.mintRecipient)],
+    ...[fromUnits(fields.amount), fromAccount(fields.messageSender), fromUnits(fields.maxFee)],
+    ...[fromUnits(fields.feeExecuted), fromUnits(fields.expirationBlock), fields.hookData],
   ])
   const message = concat([
-    ...[fromNumber(1), fromNumber(told.sourceDomain), fromNumber(told.destinationDomain)],
-    ...[told.nonce, ...[told.sender, told.recipient, told.destinationCaller].map(fromAccount)],
-    ...[fromNumber(told.minFinalityThreshold), fromNumber(told.finalityThresholdExecuted), body],
+    ...[fromNumber(1), fromNumber(fields.sourceDomain), fromNumber(fields.destinationDomain)],
+    ...[
+      fields.nonce,
+      ...[fields.sender, fields.recipient, fields.destinationCaller].map(fromAccount),
+    ],
+    ...[
+      fromNumber(fields.minFinalityThreshold),
+      fromNumber(fields.finalityThresholdExecuted),
+      body,
+    ],
   ])
   return { body, message }
 }
 
-describe('the bytes of a burn message', () => {
-  test('are read field by field, however they are spelled', () => {
-    const property = fc.property(anyMessage, fc.boolean(), (told, isLoud) => {
-      const { body, message } = encode(told)
+describe('a burn message', () => {
+  test('is decoded field by field, in any letter case', () => {
+    const property = fc.property(anyMessage, fc.boolean(), (fields, isLoud) => {
+      const { body, message } = encode(fields)
       const spelled = isLoud ? `0x${message.slice(2).toUpperCase()}` : message
-      expect(decodeCctpMessage(spelled)).toEqual({ ...told, messageBody: body })
+      expect(decodeCctpMessage(spelled)).toEqual({ ...fields, messageBody: body })
       expect(readMessage(spelled)).toEqual({
-        ...{ nonce: told.nonce, recipient: told.mintRecipient },
-        speed: told.minFinalityThreshold > 1_000 ? 'standard' : 'fast',
-        expirationBlock: told.expirationBlock,
+        ...{ nonce: fields.nonce, recipient: fields.mintRecipient },
+        speed: fields.minFinalityThreshold > 1_000 ? 'standard' : 'fast',
+        expirationBlock: fields.expirationBlock,
       })
       expect(leadsTo(base, spelled)).toBe(false)
     })
     holds(property, 200)
   })
 
-  test('lead where their domain and recipient are', () => {
-    const [told] = fc.sample(anyMessage, { numRuns: 1, seed: 1 })
-    if (!told) throw new Error('There is no message.')
+  test('leads to the chain of its domain and recipient', () => {
+    const [fields] = fc.sample(anyMessage, { numRuns: 1, seed: 1 })
+    if (!fields) throw new Error('There is no message.')
     const { domain, tokenMessenger } = base.cctp
-    const there = { ...told, destinationDomain: domain, recipient: tokenMessenger }
-    const leads = (changed: Partial<Told>) =>
+    const there = { ...fields, destinationDomain: domain, recipient: tokenMessenger }
+    const leads = (changed: Partial<MessageFields>) =>
       leadsTo(base, encode({ ...there, ...changed }).message)
     expect(leads({})).toBe(true)
     expect(leads({ destinationDomain: domain + 1 })).toBe(false)
-    expect(leads({ recipient: told.sender })).toBe(false)
+    expect(leads({ recipient: fields.sender })).toBe(false)
   })
 
-  test('are refused when they are none', () => {
-    const [told] = fc.sample(anyMessage, { numRuns: 1, seed: 1 })
-    const { message } = encode({ ...(told as Told), hookData: '0x' })
-    const refused = { code: 'INTERNAL', message: 'These bytes are no burn message of CCTP v2.' }
+  test('error: bytes of another format', () => {
+    const [fields] = fc.sample(anyMessage, { numRuns: 1, seed: 1 })
+    const { message } = encode({ ...(fields as MessageFields), hookData: '0x' })
+    const refused = { code: 'INTERNAL', message: 'The bytes are not a burn message of CCTP v2.' }
     const others = [
       ...['', '0x', message.slice(0, -2), message.slice(2)],
       ...[`${message}0`, `${message.slice(0, -2)}zz`],

@@ -4,7 +4,7 @@ import { createTurns } from '../../../protocols/bridges/turns.js'
 describe('createTurns', () => {
   const slow = { perSecond: 0.001, burst: 3 }
 
-  test('gives as many at once as a burst has, and tells when the next one comes', async () => {
+  test('allows a burst, and returns the time until the next request', async () => {
     const turns = createTurns(slow)
     for (let i = 0; i < slow.burst; i++) {
       expect(turns.restMs()).toBe(0)
@@ -14,13 +14,13 @@ describe('createTurns', () => {
     expect(turns.restMs()).toBeLessThanOrEqual(1_000_000)
   })
 
-  test('counts those that wait before those that come later', () => {
+  test('serves waiting callers before later ones', () => {
     const turns = createTurns({ perSecond: 20, burst: 1 })
     for (let i = 0; i < 11; i++) void turns.take()
     expect(turns.restMs()).toBeGreaterThan(500)
   })
 
-  test('gives none while the host wants to be left alone, also to those who wait', async () => {
+  test('allows none while it is closed, including waiting callers', async () => {
     const turns = createTurns({ perSecond: 50, burst: 1 })
     await turns.take()
     const waiting = turns.take()

@@ -12,7 +12,7 @@ import { passTime, refusalOf, sendAll, sendFrom, users } from '../../devnet/send
 import { startChains, type TestChains } from '../../planning/chains.js'
 
 const [wallet, stranger] = users
-/** Deployed everything, and lends and borrows. */
+/** The account that deployed everything; it lends and borrows. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const dollar = 1_000_000n
 const units = 10_000n * dollar
@@ -52,7 +52,7 @@ function find(chain: ChainName, protocol: Market['protocol']) {
   return { client, market, protocol: lendingProtocol(market), url: world.urls[chain] }
 }
 
-/** Gives the wallet money of the market and has it lend that. */
+/** Funds the wallet with the market's token and lends it. */
 async function deposit({ client, market, protocol }: ReturnType<typeof find>, by: string = wallet) {
   const data = token.encodeFunctionData('mint', [by, units])
   await sendFrom(client, owner, { to: market.underlying, data })
@@ -74,7 +74,7 @@ describe.each([
     return protocol.readPosition(client, market, { wallet, block: 'latest' })
   }
 
-  test('takes exactly what is deposited', async () => {
+  test('accepts exactly the deposited amount', async () => {
     const place = find(chain, name)
     const { client, market, protocol } = place
     const had = await held(client, market.underlying)
@@ -82,11 +82,11 @@ describe.each([
     expect(protocol.depositedUnits(market, wallet, logs)).toBe(units)
     expect(protocol.depositedUnits(market, stranger, logs)).toBe(0n)
     expect(await held(client, market.underlying)).toBe(had)
-    // Rounded against the lender, by a unit at most.
+    // Rounded down, by a unit at most.
     expect(units - (await readPosition())).toBeLessThanOrEqual(1n)
   })
 
-  test('pays the rate that it tells', async () => {
+  test('pays the reported rate', async () => {
     const { client, market, protocol, url } = find(chain, name)
     const apy = await protocol.readApy(client, market)
     const before = await readPosition()
@@ -96,7 +96,7 @@ describe.each([
     expect(grown / promised).toBeCloseTo(1, 2)
   })
 
-  test('gives back exactly what is asked for', async () => {
+  test('returns exactly the requested amount', async () => {
     const { client, market, protocol } = find(chain, name)
     const part = 1_234_567_891n
     const had = await held(client, market.underlying)
@@ -110,7 +110,7 @@ describe.each([
     expect((await held(client, market.underlying)) - had).toBe(part)
   })
 
-  test('gives back everything, to the last unit', async () => {
+  test('returns everything to the last unit', async () => {
     const { client, market, protocol } = find(chain, name)
     const had = await held(client, market.underlying)
     const receiptUnits = await held(client, market.receiptToken)
@@ -122,7 +122,7 @@ describe.each([
     expect([await readPosition(), await held(client, market.receiptToken)]).toEqual([0n, 0n])
   })
 
-  test('gives nothing to a wallet that has nothing there', async () => {
+  test('returns nothing to a wallet without a position', async () => {
     const { client, market, protocol } = find(chain, name)
     const [call] = protocol.encodeWithdraw(market, stranger, { units: 1n })
     expect(await refusal(client, stranger, { ...call })).toContain('revert')
@@ -154,7 +154,7 @@ describe('readRoom', () => {
     await sendFrom(client, owner, { to: to as string, data })
   }
 
-  test('aave-v3: what is left below the cap, which a deposit can fill', async () => {
+  test('aave-v3: the capacity below the cap, which a deposit can fill', async () => {
     const { client, market, protocol } = pool()
     expect(await roomOf(pool())).toBeGreaterThan(2n ** 128n)
     const cap = 10_000_000n
@@ -167,7 +167,7 @@ describe('readRoom', () => {
     expect(await roomOf(vault())).toBeLessThanOrEqual(room)
     const data = token.encodeFunctionData('mint', [wallet, 100n * dollar])
     await sendFrom(client, owner, { to: market.underlying, data })
-    // Interest of the seconds until it is mined; and balances of aTokens are rounded by a unit.
+    // Interest accrues until it is mined, and aToken balances are rounded by a unit.
     await sendAll(client, wallet, protocol.encodeDeposit(market, wallet, room - dollar))
     expect(await roomOf(pool())).toBeLessThanOrEqual(dollar + 2n)
     const [, tooMuch] = protocol.encodeDeposit(market, wallet, 2n * dollar)
@@ -178,7 +178,7 @@ describe('readRoom', () => {
   })
 
   test.each(['setReserveFreeze', 'setReservePause'])(
-    'aave-v3: nothing after %s, nor in a vault over it',
+    'aave-v3: 0 after %s, also in a vault over it',
     async (method) => {
       await configure(method, true)
       expect([await roomOf(pool()), await roomOf(vault())]).toEqual([0n, 0n])
@@ -187,7 +187,7 @@ describe('readRoom', () => {
     },
   )
 
-  test('compound-v3: nothing while supplying is paused', async () => {
+  test('compound-v3: 0 while supplying is paused', async () => {
     const place = find('ethereum-sepolia', 'compound-v3')
     const pause = (isPaused: boolean) => {
       const data = comet.encodeFunctionData('pause', [isPaused, false, false, false, false])
@@ -203,7 +203,7 @@ describe('readRoom', () => {
 describe('readLiquidity', () => {
   const at = (holder: string) => ({ wallet: holder, block: 'latest' }) as const
 
-  test('aave-v3: what nobody has borrowed, less than a lender may have', async () => {
+  test("aave-v3: the unborrowed amount, less than a lender's position", async () => {
     const { client, market, protocol } = find('base-sepolia', 'aave-v3')
     const cash = await held(client, market.underlying, market.receiptToken)
     expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
@@ -211,7 +211,7 @@ describe('readLiquidity', () => {
     expect(position).toBeGreaterThan(cash)
   })
 
-  test('erc4626: what the vault can get for the wallet', async () => {
+  test('erc4626: the amount that the vault can withdraw for the wallet', async () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
     const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThanOrEqual(100_000n * dollar)
@@ -219,7 +219,7 @@ describe('readLiquidity', () => {
     expect(await protocol.readLiquidity(client, market, at(stranger))).toBe(0n)
   })
 
-  test('compound-v3: what is there, and nothing while it is paused', async () => {
+  test('compound-v3: the cash, and 0 while it is paused', async () => {
     const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
     const cash = await held(client, market.underlying, market.address)
     expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
@@ -236,7 +236,7 @@ describe('readLiquidity', () => {
 })
 
 describe('compound-v3', () => {
-  test('refuses more than was lent, which would be a loan, be it small or large', async () => {
+  test('error: a withdrawal above the position, which would be a small or large loan', async () => {
     const place = find('ethereum-sepolia', 'compound-v3')
     await deposit(place)
     const { client, market, protocol } = place
@@ -254,7 +254,7 @@ describe('compound-v3', () => {
   test.each([
     ['below', 0n],
     ['above', 300_000n],
-  ])('tells the rate that the market tells of itself, %s its kink', async (side, dollars) => {
+  ])("the computed rate equals the market's own, %s its kink", async (side, dollars) => {
     const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
     const { address: to } = market
     const data = comet.encodeFunctionData('borrowForAll', [dollars * dollar])
@@ -269,7 +269,7 @@ describe('compound-v3', () => {
 })
 
 describe('erc4626', () => {
-  test('does not count what somebody else deposits for the wallet', async () => {
+  test('ignores deposits of other accounts for the wallet', async () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
     await world.mint('base-sepolia', stranger, units)
     const [approve, call] = protocol.encodeDeposit(market, wallet, units)
@@ -290,7 +290,7 @@ describe('erc4626', () => {
   })
 })
 
-test('the terms of the devnet decide which chain pays best', async () => {
+test("the devnet's terms decide which chain pays best", async () => {
   const [base, arbitrum] = await Promise.all(
     (['base-sepolia', 'arbitrum-sepolia'] as const).map((chain) => {
       const { client, market, protocol } = find(chain, 'aave-v3')

@@ -54,8 +54,8 @@ const withdrawal = (part: bigint) => {
   return call
 }
 
-describe('a vault that answers zero to everything', () => {
-  test('is open as far as a deposit into it would succeed', async () => {
+describe('a vault that reports zero limits', () => {
+  test('accepts deposits up to the largest simulated one', async () => {
     expect(await read('maxDeposit', wallet)).toBe(0n)
     expect(await room()).toBe(10_000_000n * dollar)
     await sendAll(client, wallet, erc4626.encodeDeposit(market, wallet, units))
@@ -63,13 +63,13 @@ describe('a vault that answers zero to everything', () => {
     expect(await room()).toBe(1_000n * dollar)
   })
 
-  test('is closed when none would', async () => {
+  test('is closed when every simulated deposit fails', async () => {
     await setCap(0n)
     expect(await room()).toBe(0n)
     await setCap(2n ** 200n)
   })
 
-  test('pays out what a withdrawal by the wallet would bring', async () => {
+  test('pays out what a simulated withdrawal returns', async () => {
     expect(await read('maxWithdraw', wallet)).toBe(0n)
     const position = await erc4626.readPosition(client, market, { wallet, block: 'latest' })
     expect(position).toBeGreaterThanOrEqual(units - 1n)
@@ -77,7 +77,7 @@ describe('a vault that answers zero to everything', () => {
     expect(await liquidity(stranger)).toBe(0n)
   })
 
-  test('pays out a part when most is borrowed, and that part comes out', async () => {
+  test('pays out a part when most is borrowed, and that withdrawal succeeds', async () => {
     const { underlying, lendsTo } = market
     const cash = await readBalance(client, { token: underlying, owner: lendsTo?.aToken ?? '' })
     const args = [underlying, cash - 3_000n * dollar, 2, 0, owner]

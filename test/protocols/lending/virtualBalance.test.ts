@@ -9,7 +9,7 @@ import { explainRevert } from '../../../protocols/reverts.js'
 import { deployAs, refusalOf, sendFrom } from '../../devnet/send.js'
 import { startChains, type TestChains } from '../../planning/chains.js'
 
-/** Deployed everything, lends more than is left in the pool, and may exchange the pool's code. */
+/** The account that deployed everything, lends more than is left in the pool, and may replace the pool's code. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 /** @see https://eips.ethereum.org/EIPS/eip-1967 */
 const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
@@ -39,7 +39,7 @@ const withdrawal = (units: bigint) => {
   return call
 }
 
-/** As an upgrade of the pool to 3.1. */
+/** Upgrades the pool to 3.1. */
 async function upgrade(): Promise<void> {
   const place = [market.address, IMPLEMENTATION_SLOT, 'latest']
   const implementation = dataSlice(await client.send<string>('eth_getStorageAt', place), 12)
@@ -53,11 +53,11 @@ async function upgrade(): Promise<void> {
 }
 
 describe('the liquidity of Aave', () => {
-  test('before 3.1 is all that the aToken holds', async () => {
+  test('before 3.1 is the balance of the aToken', async () => {
     expect(await liquidity()).toBe(await held())
   })
 
-  test('from 3.1 on is what the pool counts, not what was sent to the aToken beside it', async () => {
+  test("from 3.1 on is the pool's internal balance, without transfers to the aToken", async () => {
     await upgrade()
     const counted = await held()
     expect(await liquidity()).toBe(counted)
@@ -67,7 +67,7 @@ describe('the liquidity of Aave', () => {
     expect(await liquidity()).toBe(counted)
   })
 
-  test('from 3.1 on is paid out to the last unit, and no more', async () => {
+  test('from 3.1 on can be withdrawn to the last unit', async () => {
     const most = await liquidity()
     const refused = await refusalOf(client, owner, withdrawal(most + 1n))
     expect(explainRevert(refused)).toContain('Panic')
