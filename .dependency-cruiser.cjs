@@ -1,9 +1,9 @@
-/** Ask once, share the answer: for whoever asks chains or Temporal. It has a clock and imports nothing. */
+/** Shares one call between concurrent callers of chains or Temporal. It has a clock and imports nothing. */
 const share = 'share\\.ts$'
 
 /**
- * Which folder may import which, besides itself. Everything points towards `domain/`, and no call
- * passes a file twice. `type:` folders may be imported as types only.
+ * Folders that a folder may import, besides itself. All imports point towards `domain/`, without cycles. `type:`
+ * folders may be imported as types only.
  */
 const directions = {
   domain: [],
@@ -12,17 +12,17 @@ const directions = {
   custody: ['domain/'],
   protocols: ['chains/', 'domain/', share],
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
-  // What a deployment finds of what its registry says: every process asks, and keeps the answer.
+  // Compares the registry with the chains. Every process runs it and caches the result.
   probe: ['protocols/', 'chains/', 'db/', 'domain/', share],
   lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
-  // Of the lanes only what an operation is called and whether it is over.
+  // Of the relayer only the id and the outcome of an operation.
   signer: [
     ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
     ...['protocols/', 'chains/', 'db/', 'domain/', share],
   ],
-  // What an operator asks: it reads logs as the lanes do, and hears of workflows from whoever starts it.
+  // An operator command. It reads logs like the relayer. Its caller passes in what it needs of workflows.
   audit: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
-  // What is sent to endpoints that callers name, and by which addresses.
+  // Deliveries to endpoints of callers, and the addresses that they may use.
   webhooks: ['custody/(seal|hpke)\\.ts$', 'domain/'],
   activities: ['webhooks/', 'planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
@@ -46,26 +46,26 @@ const directions = {
   dev: ['sdk/typescript/src/index\\.ts$', 'db/', 'devnet/', 'chains/', 'domain/'],
 }
 
-/** Within `api/`: what every request passes knows nothing of the endpoints, a schema nothing of either. */
+/** Directions within `api/`: `http` does not import endpoints, `schemas` imports neither. */
 const apiRooms = {
   schemas: [],
   http: ['schemas'],
   endpoints: ['http', 'schemas'],
   docs: ['http', 'schemas'],
-  // Endpoints as tools: their functions are called, none of their rules is written again.
+  // Endpoints as tools: it calls their handlers.
   mcp: ['endpoints', 'docs', 'http', 'schemas'],
 }
 
-/** What the entry files wire together and pass down: settings, the logger, the way to stop. */
+/** Settings, logger and shutdown: entry files import them and pass them down. */
 const wiring = '^(config|log|process|crashPoints)\\.ts$'
-/** What every folder may use. It imports nothing. */
+/** Every folder may import these files. They import nothing. */
 const runtime = '^(bell|cache|durations|limiter|timeout)\\.ts$'
 const settings = '^(config|process)\\.ts$'
 const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 
-/** Not part of the service: may look everywhere. */
+/** Not part of the service: may import everything. */
 const outside = '^(test|bench)/'
-/** Runs from a checkout, with the development dependencies. */
+/** Runs from a checkout, with development dependencies. */
 const checkout =
   '^(test|bench|dev|devnet|web)/|^cli/build\\.js$|^[^/]+\\.config\\.js$|^sdk/typescript/build\\.js$'
 
@@ -93,7 +93,7 @@ function directionRules([folder, targets]) {
   return [own, ...asTypes]
 }
 
-/** Shorthand for a rule that has no exception but those in its paths. */
+/** A rule with severity `error`. */
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to })
 
 const apiRoomRules = Object.entries(apiRooms).map(([room, allowed]) =>
@@ -109,7 +109,7 @@ module.exports = {
     ...Object.entries(directions).flatMap(directionRules),
     ...apiRoomRules,
 
-    // The dashboard runs in a browser: of the server it knows what answers look like, and nothing else.
+    // The dashboard runs in a browser. Of the server it imports only types of responses.
     forbid(
       'web-imports-nothing-of-the-server',
       { path: '^web/' },
@@ -122,7 +122,7 @@ module.exports = {
     ),
     forbid('nothing-imports-web', { pathNot: ['^web/', outside] }, { path: '^web/' }),
 
-    // The command line does what anybody can do with the SDK.
+    // The command line uses the public SDK only.
     forbid(
       'cli-imports-the-sdk-only',
       { path: '^cli/' },
@@ -133,7 +133,7 @@ module.exports = {
     ),
     forbid('nothing-imports-the-cli', { pathNot: ['^cli/', outside] }, { path: '^cli/' }),
 
-    // Others install it: it stands by itself, and they reach it by its name.
+    // The SDK is a package of its own, imported by its name.
     forbid(
       'sdk-imports-nothing',
       { path: '^sdk/typescript/src/' },
@@ -198,7 +198,7 @@ module.exports = {
       { path: '^custody/(open\\.ts$|kek/)', reachable: true },
     ),
     forbid(
-      'nobody-imports-the-signer',
+      'nothing-imports-the-signer',
       { pathNot: ['^signer/', outside] },
       { path: '^signer/', reachable: true },
     ),
@@ -214,7 +214,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|web/dist|coverage|\\.steward|docs)/' },
     tsConfig: { fileName: 'tsconfig.json' },
-    // Type imports count: a cycle of types is a cycle of thoughts.
+    // Type imports count as cycles.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -6,7 +6,7 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates tini \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-# The shared volume of the local chains takes its owner from whichever image mounts it first.
+# The shared volume of the local chains takes its owner from the first image that mounts it.
 RUN mkdir -p /devnet/state && chown -R node:node /devnet
 ENTRYPOINT ["tini", "--"]
 

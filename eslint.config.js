@@ -16,10 +16,10 @@ const noEnum = {
 const atTop = ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration'
 const noState = {
   selector: `${atTop}[kind!="const"], ${atTop} > VariableDeclarator > NewExpression[callee.name=/Map$|Set$/][arguments.length=0]`,
-  message: 'A module keeps nothing but constants: all workflows of a worker share it.',
+  message: 'A module may only hold constants: all workflows of a worker share it.',
 }
 
-/** Tools that read a default export by their own rule. */
+/** Tools require a default export of these files. */
 const defaultExportFiles = [
   '*.config.js',
   'web/vite.config.ts',
@@ -27,10 +27,10 @@ const defaultExportFiles = [
 ]
 
 const testRelaxations = {
-  // A matcher is `any` where it stands for a part of a value.
+  // Matchers have the type `any`.
   '@typescript-eslint/no-unsafe-assignment': 'off',
   'max-lines-per-function': 'off',
-  // Vitest wants a pattern in place of a parameter that is not used.
+  // Vitest requires a destructuring pattern for an unused fixture parameter.
   'no-empty-pattern': ['error', { allowObjectPatternsAsParameters: true }],
 }
 
@@ -45,7 +45,7 @@ export default defineConfig(
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      // An activity that nobody awaits is the slip that loses money.
+      // An activity without `await` could lose money.
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [
@@ -53,7 +53,7 @@ export default defineConfig(
         { considerDefaultExhaustiveForUnions: true },
       ],
       '@typescript-eslint/only-throw-error': 'error',
-      // Objects are made by functions, not by classes: their methods do without `this`.
+      // Objects are created by functions, so their methods do not use `this`.
       '@typescript-eslint/unbound-method': 'off',
       complexity: ['error', 12],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
@@ -64,14 +64,14 @@ export default defineConfig(
     },
   },
   {
-    // Where money moves: a fourth argument is a thing that wants a name.
+    // Code that moves money takes named arguments beyond the third.
     files: [
       '{activities,chains,custody,db,lanes,planning,probe,protocols,signer,temporal,worker,workflows}/**',
     ],
     rules: { 'max-params': ['error', 3] },
   },
   {
-    // Pure code: the domain decides, a workflow is replayed.
+    // Pure code: the domain is deterministic, and workflows are replayed.
     files: ['domain/**', 'workflows/**'],
     rules: {
       'no-restricted-syntax': ['error', noDefaultExport, noEnum, noState, ...underInterfaces],
@@ -81,7 +81,7 @@ export default defineConfig(
           patterns: [
             {
               regex: `^(node:|(${builtinModules.join('|')})(/|$))`,
-              message: 'No input or output here: pass in what it would read.',
+              message: 'No input or output here. Pass the data as an argument.',
             },
           ],
         },
@@ -104,7 +104,7 @@ export default defineConfig(
     },
   },
   {
-    // Most of a component is the page as it is laid out.
+    // Components are mostly markup.
     files: ['web/**/*.tsx'],
     rules: {
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],

@@ -24,7 +24,7 @@ import type { DashboardRoute } from './http/auth/memberRoute.js'
 import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
 
-/** The API in the order in which a request passes through it. */
+/** The Express app. Middleware is in the order in which a request passes it. */
 export function createApp(services: Services): Express {
   const app = express()
   const answerError = handleErrors(services.log)
@@ -32,7 +32,7 @@ export function createApp(services: Services): Express {
   app.disable('etag')
   app.use(helmet())
   app.use(openRequest(services, answerError))
-  // Before the rest: most requests go there, and each route that is asked first costs them time.
+  // First: most requests go there, and Express tests routes in order.
   app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
@@ -40,13 +40,13 @@ export function createApp(services: Services): Express {
   app.use(servePages(services.dashboardFolder ?? 'web/dist'))
   app.use(docsRoutes(endpoints))
   app.use(serveMcp(services, endpoints))
-  app.use(beside(services))
+  app.use(unversioned(services))
   app.use(answerNotFound)
   app.use(answerError)
   return app
 }
 
-/** What no endpoint answers is admitted too: a caller without a key learns nothing of the paths. */
+/** Unknown paths are authenticated too: without a valid key they are not distinguishable from endpoints. */
 const anyPath: Purpose = { route: 'unknown', scope: 'read' }
 const anyKey = apiKey({ credits: 0 })
 const anySession = session({ credits: 0 })
@@ -62,7 +62,7 @@ function versionOne(services: Services): Router {
 }
 
 /** Endpoints whose path has no version. */
-function beside(services: Services): Router {
+function unversioned(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
   refuseOtherMethods(services, router, { routes: endpoints.unversioned, door: anyKey })
@@ -70,7 +70,7 @@ function beside(services: Services): Router {
   return router
 }
 
-/** What the pages of the dashboard call: all of the above by the door of people, and what is only theirs. */
+/** Endpoints for the pages of the dashboard: its own, and all of the above authenticated by a session. */
 function dashboardApi(services: Services): Router {
   const router = Router()
   router.use(nameBase)
@@ -84,7 +84,7 @@ function dashboardApi(services: Services): Router {
   return router
 }
 
-/** The same endpoint for members: what they read is free, what they write costs what it costs with a key. */
+/** The same endpoint for members. Reads are free. Writes cost the same as with a key. */
 function bySession(route: Route): DashboardRoute {
   const { method, spec } = route
   const path = spec.path.replace(/^\/dashboard/, '')
@@ -99,7 +99,7 @@ function bySession(route: Route): DashboardRoute {
 
 type Mounted = { routes: readonly DashboardRoute[]; door: Door }
 
-/** The paths of these endpoints, by a method that none of them has. */
+/** Responds with 405 to methods that these paths do not support. */
 function refuseOtherMethods(services: Services, router: Router, { routes, door }: Mounted): void {
   for (const path of new Set(routes.map(({ spec }) => spec.path))) {
     const own = routes.filter(({ spec }) => spec.path === path)
@@ -118,7 +118,7 @@ function admitUnknown(services: Services, door: Door): RequestHandler {
   }
 }
 
-/** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
+/** A path that Express cannot decode never reaches a route. It is authenticated like all others. */
 function admitUnread(services: Services, door: Door): ErrorRequestHandler {
   return async (error, _request, response, next) => {
     if (!wasJudged(response)) await enter(door, toVisit(services, response, anyPath))
@@ -126,7 +126,7 @@ function admitUnread(services: Services, door: Door): ErrorRequestHandler {
   }
 }
 
-/** Gives each request an id of our own and an end in time, and writes one line when it is over. */
+/** Assigns a request id, limits the time to respond, and logs one line when the request is finished. */
 function openRequest(
   { log, requestLog, answerMs }: Services,
   answerError: ErrorRequestHandler,
@@ -137,8 +137,8 @@ function openRequest(
     const started = performance.now()
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
-    // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
-    // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
+    // The handler may still finish or fail after this response. Express calls its error handler only once per
+    // request, so it is called directly here.
     const answerLate = () => {
       const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
       void answerError(late, request, response, () => undefined)
@@ -163,7 +163,7 @@ function openRequest(
   }
 }
 
-/** For the log: Express has forgotten it when an error is answered. */
+/** For the log: Express resets `baseUrl` before the error handlers run. */
 const nameBase: RequestHandler = (request, response, next) => {
   response.locals.base = request.baseUrl
   next()

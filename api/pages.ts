@@ -4,7 +4,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { unbuiltPage } from './docs/home.js'
 import { answerNotFound } from './http/errors.js'
 
-/** Everything comes from this origin. Styles are files too: what scripts set on elements needs no leave. */
+/** All resources come from this origin. Styles that scripts set on elements need no permission. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,40 +17,40 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The name of an asset is its content's: it never changes. */
+/** For assets: the file name holds a hash of the content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** Kept, and asked for each time whether it is still good. */
-const ASK_AGAIN = 'no-cache'
+/** Cached, and revalidated for each request. */
+const REVALIDATE = 'no-cache'
 
-/** A file of the build: nothing of another folder, no hidden one. */
+/** A file name of the build: no other folder, no hidden file. */
 const fileName = /^\w[\w-]*(\.[\w-]+)+$/
 
-/** Made by the build beside each text, the smaller one first. */
+/** The build writes these files beside each text file. The smaller encoding is first. */
 const encodings = { br: '.br', gzip: '.gz' } as const
 
 /**
- * The dashboard as a browser asks for it, before the API's paths of the same names: `GET /dashboard/credits`
- * with a key, or for JSON, stays the endpoint.
+ * Serves the dashboard to browsers, ahead of API paths of the same name: `GET /dashboard/credits` with a key, or
+ * for JSON, still reaches the endpoint.
  *
- * @param folder - What the workspace `web` was built to; it may come later, or never.
+ * @param folder - Build output of the dashboard. It may be missing, or appear later.
  */
 export function servePages(folder: string): RequestHandler {
-  // No routes: those would answer OPTIONS, and refuse paths that cannot be decoded, in the API's place.
+  // Not a router: that would respond to OPTIONS and to undecodable paths in place of the API.
   return (request, response, next) => {
-    const { method, path: asked } = request
+    const { method, path: requested } = request
     if (method !== 'GET' && method !== 'HEAD') next()
-    else if (asked === '/') serveRoot(request, response, next)
-    else if (!isBelow(asked, '/dashboard')) next()
+    else if (requested === '/') serveRoot(request, response, next)
+    else if (!isBelow(requested, '/dashboard')) next()
     else {
-      const name = asked.slice('/dashboard/'.length)
+      const name = requested.slice('/dashboard/'.length)
       if (isBelow(name, 'assets')) serveAsset(folder, name)(request, response, next)
       else servePage(folder, name)(request, response, next)
     }
   }
 }
 
-const isBelow = (asked: string, parent: string) =>
-  asked === parent || asked.startsWith(`${parent}/`)
+const isBelow = (child: string, parent: string) =>
+  child === parent || child.startsWith(`${parent}/`)
 
 const serveRoot: RequestHandler = (request, response, next) => {
   response.vary('Accept')
@@ -69,7 +69,7 @@ const servePage =
   (folder: string, name: string): RequestHandler =>
   (request, response, next) => {
     if (isFile(folder, name, name)) {
-      sendFile({ request, response, folder, file: name, cache: ASK_AGAIN })
+      sendFile({ request, response, folder, file: name, cache: REVALIDATE })
       return
     }
     response.vary('Accept')
@@ -77,7 +77,7 @@ const servePage =
     else next()
   }
 
-/** A browser says so; a program that takes anything gets what the document names. */
+/** True when the request prefers HTML. A program that accepts any type gets JSON. */
 function wantsPage(request: Request): boolean {
   return !request.headers.authorization && request.accepts(['json', 'html']) === 'html'
 }
@@ -89,14 +89,14 @@ function sendPage(request: Request, response: Response, folder: string): void {
   response.set('Content-Security-Policy', PAGE_POLICY)
   const file = 'index.html'
   if (existsSync(path.join(folder, file))) {
-    sendFile({ request, response, folder, file, cache: ASK_AGAIN })
+    sendFile({ request, response, folder, file, cache: REVALIDATE })
     return
   }
   response.removeHeader('Content-Security-Policy')
   response.status(503).set('Cache-Control', 'no-store').type('html').send(unbuiltPage)
 }
 
-type Sending = {
+type FileResponse = {
   request: Request
   response: Response
   folder: string
@@ -105,19 +105,19 @@ type Sending = {
   cache: string
 }
 
-function sendFile({ request, response, folder, file, cache }: Sending): void {
+function sendFile({ request, response, folder, file, cache }: FileResponse): void {
   response.locals.base = '/dashboard'
   const encoding = encodingOf(request, path.join(folder, file))
   response.set('Cache-Control', cache).vary('Accept-Encoding').type(path.extname(file))
   if (encoding) response.set('Content-Encoding', encoding)
   const stored = encoding ? file + encodings[encoding] : file
   response.sendFile(stored, { root: path.resolve(folder), cacheControl: false }, (error) => {
-    // Gone since it was seen: a build has replaced the folder.
+    // A build may replace the folder after the check above.
     if (error && !response.headersSent) response.status(404).end()
   })
 }
 
-/** How the file may be sent packed, if it was packed. */
+/** The compressed variant to send, undefined when the client accepts none or the build has none. */
 function encodingOf(request: Request, file: string): keyof typeof encodings | undefined {
   const known = (['br', 'gzip'] as const).filter((name) => existsSync(file + encodings[name]))
   if (known.length === 0) return undefined

@@ -11,15 +11,15 @@ import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
 import type { Streams } from './http/streaming/stream.js'
 
-/** Slow clients are cut off: a request is small and its answer takes a second at most. */
+/** Requests are at most 16 kB, so slow clients are disconnected. Milliseconds. */
 const timeouts = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
-  // Longer than clients and proxies keep theirs: whoever ends a connection that the other is about to use
-  // loses a request.
+  // Longer than clients and proxies keep theirs (60 s is common). If the server closes first, a request that is
+  // already on its way is lost.
   keepAliveTimeout: 65_000,
 }
-/** A connection is idle as soon as its answer is sent: then it may go. */
+/** How often idle connections are closed while the server drains. */
 const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
@@ -28,7 +28,7 @@ export function createApiServer(services: Services): Server {
   return server.on('clientError', answerUnreadable(services))
 }
 
-/** Takes no more requests, ends the streams, and returns when what had come besides is answered. */
+/** Stops accepting requests, ends the streams, and resolves when all open requests have their response. */
 export async function drain(server: Server, streams: Pick<Streams, 'close'>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
@@ -43,7 +43,7 @@ export async function drain(server: Server, streams: Pick<Streams, 'close'>): Pr
 
 const unreadable = invalidRequest('', 'The request is not readable HTTP/1.1.')
 
-/** What is no HTTP at all, or too slow, does not reach the app and gets the documented shape here. */
+/** Unparsable or too slow requests never reach the app. They get the documented error body here. */
 function answerUnreadable({ shield }: Services) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -20,7 +20,7 @@ const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'
 const planted: [file: string, text: string, rule: string][] = [
   ['worker/planted.ts', `import '../custody/open.js'`, 'only-the-signer-opens-keys'],
   ['api/planted.ts', `import '../custody/kek/file.js'`, 'only-the-signer-opens-keys'],
-  ['activities/planted.ts', `import '../signer/sign.js'`, 'nobody-imports-the-signer'],
+  ['activities/planted.ts', `import '../signer/sign.js'`, 'nothing-imports-the-signer'],
   ['signer/planted.ts', `import '@temporalio/common'`, 'signer-never-reach-temporal'],
   ['lanes/planted.ts', `import '@temporalio/client'`, 'lanes-never-reach-temporal'],
   ['api/http/planted.ts', `import '../endpoints/service/getCredits.js'`, 'api-http-imports-only-what-it-may'],

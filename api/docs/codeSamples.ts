@@ -1,20 +1,20 @@
 import type { Operation } from './operations.js'
 
-/** One call in one language, as documentation sites show it beside an operation. */
+/** Sample code of one call in one language. */
 export type CodeSample = { lang: string; label: string; source: string }
 
 type Method = {
-  /** Of the TypeScript SDK; in Python it is the same in snake_case. */
+  /** Method of the TypeScript SDK. The Python SDK has it in snake_case. */
   name: string
-  /** Fields of the body that come by their position. */
+  /** Body fields that are positional arguments. */
   positional?: string[]
-  /** A field of the body that the method says by its name. */
+  /** A body field that the name of the method implies. */
   implied?: string
-  /** Pages, which the SDKs turn by themselves. */
+  /** A list. The SDKs iterate over its pages. */
   isList?: true
 }
 
-/** What the SDKs call an operation. What is for operators and browsers has no method. */
+/** SDK methods by operation id. Operations for operators and browsers have none. */
 const methods: Record<string, Method> = {
   createWallet: { name: 'wallets.create' },
   listWallets: { name: 'wallets.list', isList: true },
@@ -44,7 +44,7 @@ const methods: Record<string, Method> = {
   resendDelivery: { name: 'webhooks.resend' },
 }
 
-/** How the operation is called with curl, and by the SDKs where they have a method for it. */
+/** Samples for curl, and for the SDKs where they have a method. */
 export function codeSamplesOf(operation: Operation): CodeSample[] {
   const method = methods[operation.described.operationId]
   const curl = { lang: 'Shell', label: 'curl', source: toCurl(operation) }
@@ -84,9 +84,9 @@ function requiredQuery({ parameters }: Operation): string {
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
-type Call = { method: Method; places: unknown[]; fields: Record<string, unknown> }
+type SdkCall = { method: Method; places: unknown[]; fields: Record<string, unknown> }
 
-/** What the SDKs' method takes: first by position, then by name. */
+/** Arguments of the SDK method: `places` by position, `fields` by name. */
 function argumentsOf(operation: Operation, { positional = [], implied }: Method) {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const body = bodyOf(operation) ?? {}
@@ -102,7 +102,7 @@ function argumentsOf(operation: Operation, { positional = [], implied }: Method)
   }
 }
 
-function toTypeScript({ method: { name, isList }, places, fields }: Call): string {
+function toTypeScript({ method: { name, isList }, places, fields }: SdkCall): string {
   const named = Object.keys(fields).length > 0 ? [literalOf(fields)] : []
   const call = `steward.${name}(${[...places.map(literalOf), ...named].join(', ')})`
   const use = isList
@@ -111,7 +111,7 @@ function toTypeScript({ method: { name, isList }, places, fields }: Call): strin
   return `import { Steward } from '@steward/sdk'\n\nconst steward = new Steward()\n${use}\n`
 }
 
-/** As the house writes it: keys without quotes, texts in single ones. Examples have neither in them. */
+/** A TypeScript literal: keys without quotes, strings in single quotes. Examples contain no quotes. */
 function literalOf(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -120,7 +120,7 @@ function literalOf(value: unknown): string {
   return `{ ${fields.join(', ')} }`
 }
 
-function toPython({ method: { name, isList }, places, fields }: Call): string {
+function toPython({ method: { name, isList }, places, fields }: SdkCall): string {
   const named = Object.entries(fields).map(([key, value]) => `${toSnake(key)}=${pythonOf(value)}`)
   const call = `steward.${toSnake(name)}(${[...places.map(pythonOf), ...named].join(', ')})`
   const use = isList ? `for item in ${call}:\n    print(item)` : `print(${call})`
@@ -129,7 +129,7 @@ function toPython({ method: { name, isList }, places, fields }: Call): string {
 
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** JSON is Python, apart from its words. */
+/** A Python literal: JSON with `True`, `False` and `None`. */
 const pythonOf = (value: unknown) =>
   JSON.stringify(value).replace(/\b(true|false|null)\b(?=[,}\]]|$)/g, (word) =>
     word === 'null' ? 'None' : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,

@@ -20,39 +20,39 @@ import { headers, idempotencyKey } from '../http/headers.js'
 import type { Route } from '../http/route.js'
 import type { Docs } from '../http/docs.js'
 
-/** Endpoints below the version's path, and those beside it. */
+/** Endpoints below `/v1`, and endpoints without a version. */
 export type Endpoints = { versioned: readonly Route[]; unversioned: readonly Route[] }
 export type OpenApi = ReturnType<typeof createDocument>
 
 const tags: Record<Docs['tag'], string> = {
   Wallets: 'One wallet per end user, on every supported chain.',
-  Balances: 'What a wallet holds.',
-  Yields: 'What lending pays.',
+  Balances: 'Token balances of wallets.',
+  Yields: 'Lending rates.',
   Intents: 'Operations that the service plans and executes: lend, withdraw, bridge.',
-  Events: 'What happens to intents, and in the account beside them, as it happens.',
-  Webhooks: 'Events, sent to endpoints of yours.',
-  Positions: 'What a wallet has lent.',
+  Events: 'Events of intents and of the account, as a list or a stream.',
+  Webhooks: 'Events, sent to your endpoints.',
+  Positions: 'Lending positions of wallets.',
   Demo: 'Test money.',
   Account: 'Credits of the account.',
-  Operation: 'For those who run the service.',
+  Operation: 'For operators of the service.',
 }
 
 const INTRODUCTION = `Create one multi-chain wallet per end user, read its balances and lending yields, and submit
 intents that the service plans and executes.
 
 - **Authentication**: every call needs \`Authorization: Bearer svc_sk_…\`. Keep keys on servers.
-- **Retries**: send an \`Idempotency-Key\` with every POST. The same key and body get the stored answer again, and
-  are not charged twice.
-- **Errors**: \`{ error, message, details }\`, each explained at \`/docs/errors\`. A path that does not exist answers
-  404 \`NOT_FOUND\`; a method that a path does not support 405 \`METHOD_NOT_ALLOWED\`, with the header \`Allow\`.
-- **Credits**: only 2xx answers are charged.
-- **Compatibility**: within v1 answers may gain fields, and errors may gain codes and reasons. Ignore fields that you
-  do not know, and go by the HTTP status where you do not know a code.`
+- **Retries**: send an \`Idempotency-Key\` with every POST. A repeated request with the same key and body returns
+  the stored response and is not charged twice.
+- **Errors**: \`{ error, message, details }\`, each explained at \`/docs/errors\`. An unknown path returns
+  404 \`NOT_FOUND\`. An unsupported method returns 405 \`METHOD_NOT_ALLOWED\` with the header \`Allow\`.
+- **Credits**: only 2xx responses are charged.
+- **Compatibility**: within v1 responses may gain fields, and errors may gain codes and reasons. Ignore unknown fields.
+  Use the HTTP status when a code is unknown.`
 
-/** What a path or a method without an endpoint is answered with. */
+/** Codes of responses to unknown paths and unsupported methods. */
 export const onAnyPath = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
-/** The OpenAPI 3.1 document of the endpoints, from the schemas that check their requests. */
+/** The OpenAPI 3.1 document of the endpoints, from the schemas that validate their requests. */
 export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
   const responses = createErrorResponses()
   const hosted = { servers: [{ url: '/', description: 'This deployment, without the version' }] }
@@ -83,7 +83,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'svc_sk_ and 64 hexadecimal characters',
-            description: 'An API key. `npm run account -- create` makes one.',
+            description: 'An API key. `npm run account -- create` creates one.',
           },
         },
       },
@@ -145,7 +145,7 @@ const hasFields = (schema: z.ZodObject) => Object.keys(schema.shape).length > 0
 const priceOf = (credits: number) =>
   credits === 0 ? 'Free of charge.' : `Costs ${credits} ${credits === 1 ? 'credit' : 'credits'}.`
 
-/** Every error, every code and every reason: no endpoint answers with all of them, but clients name them. */
+/** All errors, codes and reasons as components, for generated clients. */
 function allErrors(routes: readonly Route[]) {
   const codes = [...new Set(routes.flatMap(errorsOf))]
   const bodies = codes.map((code) => ({
@@ -158,10 +158,10 @@ function allErrors(routes: readonly Route[]) {
   })
   return {
     ErrorBody: { oneOf: bodies, description: 'The body of any error of an endpoint.' },
-    ErrorCode: enumOf('The `error` of any answer.', [...codes, ...onAnyPath]),
+    ErrorCode: enumOf('The `error` of any response.', [...codes, ...onAnyPath]),
     ErrorReason: enumOf('The `details.reason` of any error.', Object.keys(reasonCatalog)),
   }
 }
 
-/** The document as it is published: stable, so that a change of it is a change of an endpoint. */
+/** The published text of a document. It changes only when an endpoint changes. */
 export const toJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`

@@ -6,7 +6,7 @@ export type Parameter = {
   schema?: { examples?: string[]; enum?: string[]; const?: string }
 }
 
-/** What the document says of an operation, as far as one needs it to make a call. */
+/** An operation of the document, with the fields that a call needs. */
 type Described = {
   operationId: string
   summary: string
@@ -19,24 +19,24 @@ type Described = {
 
 export type Operation = {
   method: 'get' | 'post'
-  /** Below its base, with parameters in braces. */
+  /** Relative to its base, with parameters in braces. */
   path: string
-  /** Whether it stands below `/v1`. */
+  /** True below `/v1`. */
   isVersioned: boolean
   described: Described
   parameters: Parameter[]
-  /** Examples of its body by their names; none where it takes no body. */
+  /** Example bodies by name. Empty without a body. */
   bodies: [name: string, value: unknown][]
 }
 
-/** The parts of an OpenAPI document that are read here. */
+/** Fields of an OpenAPI document that are read here. */
 type Document = {
   paths?: Record<string, object>
   components?: { parameters?: object }
 }
 type Item = Partial<Record<'get' | 'post', Described>> & { servers?: unknown }
 
-/** The operations of a document in its order; what creates a thing comes before what reads it. */
+/** Operations in the order of the document. POST comes before GET of the same path. */
 export function readOperations({ paths = {}, components }: Document): Operation[] {
   const shared = (components?.parameters ?? {}) as Record<string, Parameter>
   const resolve = (given: Parameter | { $ref: string }) =>

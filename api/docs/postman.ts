@@ -4,7 +4,7 @@ import type { OpenApi } from './openapi.js'
 /** @see https://schema.getpostman.com/json/collection/v2.1.0/docs/index.html */
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** Ids of one answer are what the next call asks for: which variable keeps an id that begins so. */
+/** Collection variable for ids with this prefix. A response fills it for the following requests. */
 const variableOf: Record<string, string> = {
   svc_wallet_: 'walletId',
   intent_: 'intentId',
@@ -18,7 +18,7 @@ const kept = ${JSON.stringify(variableOf)}
 const prefix = Object.keys(kept).find((start) => typeof id === 'string' && id.startsWith(start))
 if (prefix) pm.collectionVariables.set(kept[prefix], id)`
 
-/** What a request of a fresh collection fills in. */
+/** Initial values of the collection variables. */
 const settings: Record<string, string> = {
   hostUrl: 'http://127.0.0.1:3000',
   baseUrl: '{{hostUrl}}/v1',
@@ -27,8 +27,8 @@ const settings: Record<string, string> = {
 }
 
 /**
- * A Postman collection of the document: a folder a tag, a request an operation. Host and key are variables; the id
- * of each answer is kept for the calls that follow.
+ * A Postman collection of the document: one folder per tag, one request per operation. Host and key are variables. The
+ * id of each response is stored for the following requests.
  */
 export function createPostmanCollection(document: OpenApi) {
   const { info, tags = [] } = document
@@ -59,12 +59,12 @@ function toItem(operation: Operation) {
   return {
     name: described.summary,
     request: first ? withBody(first[1]) : request,
-    // What else the operation takes stands beside it as an example.
+    // Further example bodies.
     response: others.map(([name, value]) => ({ name, originalRequest: withBody(value) })),
   }
 }
 
-/** A key of its own for each time that the request is sent. */
+/** Idempotency-Key is a new UUID for each request. */
 const toHeader = ({ name, description = '' }: Parameter) => ({
   ...{ key: name, value: name === 'Idempotency-Key' ? '{{$guid}}' : '', description },
 })
@@ -88,7 +88,7 @@ function toUrl({ path, isVersioned, parameters }: Operation) {
 const valueOf = ({ examples, enum: values, const: only }: NonNullable<Parameter['schema']> = {}) =>
   String(examples?.[0] ?? only ?? values?.[0] ?? '')
 
-/** The example, with the ids of the reader's own deployment in place of those in it. */
+/** The example body with collection variables in place of its ids. */
 function toBody(value: unknown) {
   const text = JSON.stringify(value, null, 2)
   const raw = Object.entries(variableOf).reduce(

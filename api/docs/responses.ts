@@ -3,10 +3,10 @@ import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { headers } from '../http/headers.js'
 import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import type { Docs, Reply } from '../http/docs.js'
+import type { Docs, DocumentedResponse } from '../http/docs.js'
 import type { Route } from '../http/route.js'
 
-/** What every endpoint may answer with. */
+/** Codes that every endpoint may respond with. */
 const common: ErrorCode[] = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
@@ -16,7 +16,7 @@ const common: ErrorCode[] = [
   'UNAVAILABLE',
 ]
 
-/** All codes that the endpoint may answer with. */
+/** All codes that the endpoint may respond with. */
 export function errorsOf({ spec }: Route): ErrorCode[] {
   const paid: ErrorCode[] = spec.caller.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
   return [...new Set([...common, ...paid, ...spec.docs.errors])]
@@ -25,7 +25,7 @@ export function errorsOf({ spec }: Route): ErrorCode[] {
 /** The response for a set of codes. */
 export type ErrorResponses = (codes: ErrorCode[]) => ZodOpenApiResponseObject
 
-/** All that the endpoint may answer with, by status. */
+/** All responses of the endpoint, by status. */
 export function responsesOf(route: Route, errors: ErrorResponses): ZodOpenApiResponsesObject {
   const { responses, stream } = route.spec.docs
   return {
@@ -39,7 +39,7 @@ export function responsesOf(route: Route, errors: ErrorResponses): ZodOpenApiRes
   }
 }
 
-function success(method: Route['method'], reply: Reply): ZodOpenApiResponseObject {
+function success(method: Route['method'], reply: DocumentedResponse): ZodOpenApiResponseObject {
   return {
     description: reply.description,
     headers: answerHeaders(method === 'post' ? ['Idempotent-Replayed'] : []),
@@ -47,8 +47,11 @@ function success(method: Route['method'], reply: Reply): ZodOpenApiResponseObjec
   }
 }
 
-/** Server-sent events, beside what the endpoint answers to others; nothing when they have ended. */
-function streamed({ description, example }: NonNullable<Docs['stream']>, reply?: Reply) {
+/** The server-sent events of an endpoint, beside its JSON response. A stream without one responds 204 when it has ended. */
+function streamed(
+  { description, example }: NonNullable<Docs['stream']>,
+  reply?: DocumentedResponse,
+) {
   const list = reply && success('get', reply)
   const events = { schema: z.string(), examples: { events: { value: example } } }
   return {
@@ -59,18 +62,18 @@ function streamed({ description, example }: NonNullable<Docs['stream']>, reply?:
     },
     ...(reply
       ? {}
-      : { 204: { description: 'All of it was told already.', headers: answerHeaders([]) } }),
+      : { 204: { description: 'There are no more events.', headers: answerHeaders([]) } }),
   }
 }
 
-/** Examples by their names, as the document has them. */
+/** Examples by name, in the shape of the document. */
 export function examplesOf(examples: Record<string, unknown> | undefined) {
   if (!examples) return {}
   const entries = Object.entries(examples).map(([name, value]) => [name, { value }])
   return { examples: Object.fromEntries(entries) as Record<string, { value: unknown }> }
 }
 
-/** References to the headers of every answer and the named ones. */
+/** References to the headers of every response and to `more`. */
 function answerHeaders(more: (keyof typeof headers)[]) {
   const always: (keyof typeof headers)[] = [
     'X-Request-Id',
@@ -101,7 +104,7 @@ const headersOf: Partial<Record<number, (keyof typeof headers)[]>> = {
   503: ['Retry-After'],
 }
 
-/** Makes error responses as shared components: one per set of codes. */
+/** Creates error responses as shared components: one per set of codes. */
 export function createErrorResponses(): ErrorResponses {
   const known = new Map<string, ZodOpenApiResponseObject>()
   return (codes) => {
@@ -124,7 +127,7 @@ export function createErrorResponses(): ErrorResponses {
   }
 }
 
-/** The body of an answer with one of the codes. */
+/** The body of a response with one of the codes. */
 export function errorUnion(codes: ErrorCode[]): z.ZodType {
   const [first, ...rest] = codes.map(errorSchema)
   if (!first) throw new Error('No code.')

@@ -4,10 +4,10 @@ import { readHorizon } from '../../db/intents/events.js'
 import type { EventFilter } from '../../db/intents/events.js'
 import type { Services } from '../http/services.js'
 
-/** What a resource is now. `isOver`: it is not expected to change any more. */
+/** Current state of a resource. `isOver`: no further change is expected. */
 export type State = { body: unknown; version: string; isOver: boolean }
 
-/** Names what a body says: the same for the same. */
+/** A hash of the body. */
 export const versionOf = (body: unknown): string =>
   hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)
 
@@ -31,14 +31,14 @@ export async function readUntil(
   { accountId, filter, seconds, recheckMs = Infinity, gone, isEnough }: Waiting,
   read: () => Promise<State>,
 ): Promise<State> {
-  const leaveSeat = streams.takeSeat(accountId)
+  const removeStream = streams.takeSeat(accountId)
   const until = Date.now() + 1_000 * seconds
   const bell = createBell()
   const isOver = () => gone.aborted || streams.closing.aborted || Date.now() >= until
   streams.closing.addEventListener('abort', bell.ring)
-  let leave: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
   try {
-    leave = await hear()
+    unsubscribe = await subscribe()
     let state = await read()
     while (!isEnough(state) && !isOver()) {
       await bell.wait(Math.min(until - Date.now(), recheckMs), gone)
@@ -46,16 +46,16 @@ export async function readUntil(
     }
     return state
   } finally {
-    leave?.()
+    unsubscribe?.()
     streams.closing.removeEventListener('abort', bell.ring)
-    leaveSeat()
+    removeStream()
   }
 
-  async function hear(): Promise<() => void> {
+  async function subscribe(): Promise<() => void> {
     for (;;) {
       const subscriber = { filter, onEvents: bell.ring }
-      const left = streams.feed.join(accountId, await readHorizon(db), subscriber)
-      if (left) return left
+      const joined = streams.feed.join(accountId, await readHorizon(db), subscriber)
+      if (joined) return joined
     }
   }
 }

@@ -13,11 +13,11 @@ import { outOfCredits } from './credits.js'
 import type { Request } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 
-/** An answer as it is sent and kept. */
-export type Sent = { status: number; text: string; charged: number; replayed: boolean }
+/** A response as it is sent and stored for replays. `charged`: credits. */
+export type SentAnswer = { status: number; text: string; charged: number; replayed: boolean }
 /**
- * `headers`: of an answer that reads; a replay has only status and body. `kept`: the body of replays, where the
- * answer tells what nobody can be told again.
+ * `headers`: of a GET only; a replay has no headers of its own. `kept`: the body to store for replays when the
+ * first response holds a secret that is shown only once.
  */
 export type Answer = {
   status: 200 | 201
@@ -26,10 +26,10 @@ export type Answer = {
   headers?: Record<string, string>
 }
 
-/** Does work in one transaction together with the call's charge and the answer kept for replays. */
+/** Runs work in one transaction with the call's charge and the response stored for replays. */
 export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
 
-/** A POST that is being answered. */
+/** A POST in progress. */
 export type Posting = {
   db: Db
   accountId: string
@@ -41,20 +41,20 @@ export type Posting = {
 
 const printable = /^[\x20-\x7e]{1,255}$/
 
-/** What an Idempotency-Key stands for, besides the path. */
+/** The request that an Idempotency-Key identifies, besides the path. */
 type Named = Pick<IdempotencyKey, 'accountId' | 'expires'> & { query: unknown; body: unknown }
 
-/** What names a call for ever: names of one endpoint mean nothing at another. */
+/** The idempotency key of a call. Keys are scoped to their endpoint. */
 export type CallName = Pick<IdempotencyKey, 'endpoint' | 'key'>
 
-/** The name that the caller has given to a request; undefined when he has given none. */
+/** The request's Idempotency-Key, undefined when it has none. */
 export function readName(request: Request): CallName | undefined {
   const key = request.get('idempotency-key')
   const endpoint = request.originalUrl.split('?')[0] ?? request.path
   return key === undefined ? undefined : { endpoint, key }
 }
 
-/** @throws {ServiceError} INVALID_REQUEST when the name is no printable ASCII of 1 to 255 characters. */
+/** @throws {ServiceError} INVALID_REQUEST unless the key is 1 to 255 printable ASCII characters. */
 export function toIdempotencyKey(
   name: CallName,
   { accountId, expires, query, body }: Named,
@@ -66,19 +66,19 @@ export function toIdempotencyKey(
   return { ...name, accountId, fingerprint: fingerprintOf({ body, query }), expires }
 }
 
-/** A twin has committed while this request was on its way. */
+/** A concurrent request with the same key has committed first. */
 class TakenMeanwhile extends Error {}
 
 /**
- * Does a POST's work in one transaction with its charge and the answer that is kept for replays. All of it
- * happens, or nothing. A concurrent twin waits for the first one's end and replays its answer.
+ * Runs a POST in one transaction with its charge and the response stored for replays: all or nothing. A concurrent
+ * duplicate waits until the first request finishes and replays its response.
  *
- * @param handle - The endpoint: it calls `commit` once, with what shall happen in the transaction.
+ * @param handle - The endpoint. It calls `commit` once, with the work of the transaction.
  */
 export async function answerOnce(
   posting: Posting,
   handle: (commit: Commit) => Promise<Answer>,
-): Promise<Sent> {
+): Promise<SentAnswer> {
   const known = await findReplay(posting)
   if (known) return known
   let charged = 0
@@ -91,7 +91,7 @@ export async function answerOnce(
     crashPoint('api: before the answer')
     return { ...toText(answer), charged, replayed: false }
   } catch (error) {
-    // The twin's own reservation or wallet may be the very reason of this refusal.
+    // A duplicate that has committed meanwhile may be the cause of this refusal, for example by its reservation.
     const replay = isRefusal(error) ? await findReplay(posting) : undefined
     if (replay) return replay
     throw error
@@ -112,7 +112,7 @@ async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Pro
       const { status, text } = toText({ ...answer, body: answer.kept ?? answer.body })
       await storeAnswer(trx, idempotency, { status, body: text })
     }
-    // Last: it locks the account's row, which the account's other calls wait for.
+    // Last: it locks the account's row, and other calls of the account wait for that lock.
     const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
     if (!paid) throw outOfCredits(credits, balance)
     crashPoint('api: before the commit')
@@ -120,7 +120,7 @@ async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Pro
   })
 }
 
-async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefined> {
+async function findReplay({ db, idempotency }: Posting): Promise<SentAnswer | undefined> {
   if (!idempotency) return undefined
   const known = await findAnswer(db, idempotency)
   if (!known) return undefined

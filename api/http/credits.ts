@@ -1,13 +1,13 @@
 import type { Response } from 'express'
 import { ServiceError } from '../../domain/errors.js'
 
-/** The headers by which an answer tells what it cost and what is left. */
+/** Sets the headers with the credits that the call cost and the remaining balance. */
 export function setCredits(response: Response, charged: number, remaining: bigint): void {
   response.setHeader('X-Credits-Charged', String(charged))
   response.setHeader('X-Credits-Remaining', String(remaining))
 }
 
-/** Takes back what the headers say of a charge, unless they have gone already. */
+/** Resets the headers to no charge, unless they have been sent. */
 export function forgetCharge(response: Response): void {
   if (response.headersSent || !(Number(response.get('X-Credits-Charged')) > 0)) return
   response.set('X-Credits-Charged', '0')

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { Response } from 'express'
 
-/** What a cell shows. Numbers stay numbers; of text nothing is left that a spreadsheet would calculate. */
+/** Content of a cell. Text that a spreadsheet would evaluate as a formula is escaped. Numbers are not. */
 export type Cell = string | number | bigint | Date | null
 
-/** What a spreadsheet takes for the beginning of a formula, or skips before one. */
+/** Characters that start a formula in a spreadsheet, or that it skips before one. */
 const formula = /^[=+\-@\t\r]/
 const special = /[",\r\n]/
 
@@ -15,40 +15,40 @@ function cellText(cell: Cell): string {
   if (cell === null) return ''
   if (cell instanceof Date) return cell.toISOString()
   if (typeof cell !== 'string') return String(cell)
-  // With an apostrophe before it, it is shown and not calculated.
+  // A leading apostrophe makes a spreadsheet show the text.
   const harmless = formula.test(cell) ? `'${cell}` : cell
   return special.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** Rows of one page of a table, and the id after which the next one begins; undefined: there is none. */
+/** Rows of one page, and the id after which the next page starts; undefined on the last page. */
 export type CsvPage = { rows: Cell[][]; next: string | undefined }
 
 export type CsvTable = {
-  /** Of the file, without its ending. */
+  /** File name without extension. */
   name: string
   columns: readonly string[]
-  /** The first page, and the one after an id. */
+  /** Reads the page after an id, the first page without one. */
   readPage(after: string | undefined): Promise<CsvPage>
 }
 
 /**
- * Sends a table page by page, as fast as it is read at the other end, so that no more than a page is held. When a page
- * fails the file breaks off, and the reader is told so by the connection.
+ * Sends a table page by page at the speed of the client, with at most one page in memory. When a page fails, the
+ * connection is closed, so that the client notices the incomplete file.
  */
 export async function sendCsv(
   response: Response,
   { name, columns, readPage }: CsvTable,
 ): Promise<void> {
-  // Before anything is sent: what fails here is answered as any error is.
+  // Before the headers are sent, an error can still have the documented body.
   let page = await readPage(undefined)
   response.setHeader('Content-Type', 'text/csv; charset=utf-8')
   response.setHeader('Content-Disposition', `attachment; filename="${name}.csv"`)
   response.write(csvLine(columns))
   try {
     for (;;) {
-      const isTaken = response.write(page.rows.map(csvLine).join(''))
+      const isFlushed = response.write(page.rows.map(csvLine).join(''))
       if (page.next === undefined || response.closed) break
-      if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')])
+      if (!isFlushed) await Promise.race([once(response, 'drain'), once(response, 'close')])
       page = await readPage(page.next)
     }
     response.end()

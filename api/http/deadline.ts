@@ -1,18 +1,18 @@
 import type { Response } from 'express'
 
-/** Above the limits of the database's own waits; a server that is frozen never answers. */
+/** Above the time limits of the database. They do not apply when its server is frozen. */
 const ANSWER_MS = 12_000
 
 type Deadline = { timer: NodeJS.Timeout; onLate: () => void; answerMs: number }
 
 const deadlines = new WeakMap<Response, Deadline>()
 
-/** Has `onLate` called when the answer takes longer than any may. */
+/** Calls `onLate` when there is no response within `answerMs`. */
 export function setDeadline(response: Response, onLate: () => void, answerMs = ANSWER_MS): void {
   deadlines.set(response, { timer: setTimeout(onLate, answerMs), onLate, answerMs })
 }
 
-/** For an answer that waits for something: so much later than others, from now on. */
+/** For a response that waits for an event: restarts the deadline and extends it by `ms`. */
 export function postponeDeadline(response: Response, ms: number): void {
   const deadline = deadlines.get(response)
   if (!deadline) return
@@ -20,7 +20,7 @@ export function postponeDeadline(response: Response, ms: number): void {
   deadline.timer = setTimeout(deadline.onLate, ms + deadline.answerMs)
 }
 
-/** For an answer that is over, or has no end in time. */
+/** For a finished response, or a stream without a time limit. */
 export function liftDeadline(response: Response): void {
   clearTimeout(deadlines.get(response)?.timer)
 }

@@ -1,14 +1,14 @@
 import type { ErrorCode } from '../../domain/errors.js'
 import type { Schema } from './input.js'
 
-/** An answer that ends well, as the document shows it. Each example has a name. */
-export type Reply = {
+/** A 2xx response in the document. Examples are keyed by their names. */
+export type DocumentedResponse = {
   description: string
   schema: Schema
   examples: Record<string, unknown>
 }
 
-/** What the published document says of an endpoint, besides what it takes. */
+/** An endpoint in the published document, apart from its parameters and body. */
 export type Docs = {
   operationId: string
   tag:
@@ -24,11 +24,11 @@ export type Docs = {
     | 'Operation'
   summary: string
   description?: string
-  /** Bodies to send, by name. */
+  /** Example bodies by name. */
   requests?: Record<string, unknown>
-  responses: { 200?: Reply; 201?: Reply }
-  /** What the endpoint tells as server-sent events; `example` as they go over the wire. */
+  responses: { 200?: DocumentedResponse; 201?: DocumentedResponse }
+  /** Server-sent events of the endpoint. `example`: as on the wire. */
   stream?: { description: string; example: string }
-  /** Besides those that every endpoint may answer with. */
+  /** In addition to the codes that every endpoint may respond with. */
   errors: ErrorCode[]
 }

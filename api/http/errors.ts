@@ -5,40 +5,40 @@ import { noteCode } from './requestLog.js'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Log } from '../../log.js'
 
-/** Has an anchor for each code and reason. */
+/** Path of the page with an anchor for each code and reason. */
 export const ERRORS_PAGE = '/docs/errors'
 
-/** Seconds after which a client may try again when a part of the service is away. */
+/** Retry-After of 503 responses, seconds. */
 const RETRY_AFTER_S = 1
 
 export const answerNotFound: RequestHandler = () => {
   throw new ServiceError('NOT_FOUND', 'There is no endpoint at this path. See /docs.')
 }
 
-/** On the path of an endpoint, for a method that it does not have. */
+/** For a method that the path does not support. */
 export function methodNotAllowed({ method }: Request, allow: string[]): ServiceError {
   const message = `This path does not support ${method}. Use ${allow.join(' or ')}.`
   return new ServiceError('METHOD_NOT_ALLOWED', message, { allow })
 }
 
-/** An error in the documented shape. */
+/** The documented body of an error. */
 export function errorBody(error: ServiceError, requestId: string) {
   const { code, message, details } = error
   return { error: code, message, details: { ...details, docs: docsOf(error), requestId } }
 }
 
-/** Where a reader finds what an error means: by its reason if it has one, else by its code. */
+/** Link to the documentation of an error: to its reason if it has one, else to its code. */
 function docsOf({ code, details: { reason } }: ServiceError): string {
   const isPublished = typeof reason === 'string' && reason in reasonCatalog
   return `${ERRORS_PAGE}#${isPublished ? reason : code}`
 }
 
-/** Answers every error in the documented shape. What is not ours is logged and told as INTERNAL. */
+/** Responds to every error with the documented body. Unexpected errors are logged and reported as INTERNAL. */
 export function handleErrors(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const known = noteError(log, response, error)
     const { status } = errorCatalog[known.code]
-    // Answers are written in one go: whoever has headers has all of it.
+    // Responses are written in one piece: once the headers are sent, the body is too.
     if (response.headersSent) {
       next()
       return
@@ -50,7 +50,7 @@ export function handleErrors(log: Log): ErrorRequestHandler {
   }
 }
 
-/** What an error is to a caller. Has it logged, kept with the request, and taken off what the headers charge. */
+/** Converts an error for the caller. Logs it, notes its code for the request log, and resets the charge in the headers. */
 export function noteError(log: Log, response: Response, error: unknown): ServiceError {
   const known = toServiceError(error)
   const requestId = String(response.locals.requestId)
@@ -61,7 +61,7 @@ export function noteError(log: Log, response: Response, error: unknown): Service
   return known
 }
 
-/** Errors of Express and its body parser carry a status and a type; 4xx are the caller's. */
+/** Errors of Express and its body parser have a status and a type. 4xx are errors of the caller. */
 type HttpError = { status?: unknown; type?: unknown }
 const bodyErrors: Record<string, string> = {
   'entity.parse.failed': 'The body is not valid JSON.',
@@ -94,13 +94,13 @@ const networkErrors = [
   'ERR_STREAM_DESTROYED',
   'ERR_STREAM_WRITE_AFTER_END',
 ]
-/** How pg says without a code that a connection has ended or did not come about; knex puts SQL before. */
+/** Messages of pg for lost or failed connections that have no code. knex puts the SQL before them. */
 const lostConnection =
   /(Connection terminated( unexpectedly)?|timeout expired|Query read timeout|and is not queryable)$/
 
 /**
- * Postgres is away or too busy: no connection (class 08), conflicts that pass (40), no resources (53),
- * shutdowns and time limits (57, 55P03, 25P03); no session in time; the network's own errors.
+ * True when Postgres is unreachable or overloaded: no connection (SQLSTATE class 08), serialization conflicts (40),
+ * no resources (53), shutdowns and time limits (57, 55P03, 25P03), no free session, network errors.
  */
 function isUnavailable(error: unknown): boolean {
   const { code, name, message } = (error ?? {}) as Partial<Error & { code: unknown }>

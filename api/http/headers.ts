@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const wholeNumber = { type: 'integer', minimum: 0 } as const
 
-/** Headers of answers, as shared components of the document. `required`: on every answer of its kind. */
+/** Response headers as shared components of the document. `required`: on every response of its kind. */
 export const headers = {
   'X-Request-Id': {
     description: 'Identifies the request in logs and in `details.requestId` of errors.',
@@ -39,12 +39,12 @@ export const headers = {
     example: 9999,
   },
   'Idempotent-Replayed': {
-    description: 'Present when this is the stored answer of an earlier call with the same key.',
+    description: 'Present when this is the stored response to an earlier call with the same key.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
   'Retry-After': {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before the next attempt.',
     required: true,
     schema: wholeNumber,
     example: 12,
@@ -66,7 +66,7 @@ export const idempotencyKey = z
   .optional()
   .meta({
     description:
-      'A name that you choose for this request, such as a UUID. Sent again with the same body, it gets the same answer, and nothing is done or charged twice; with another body it is refused. Keys of `POST /intents` are kept for ever, others for 30 days.',
+      'A key that you choose for this request, such as a UUID. A repeated request with the same key and body returns the stored response. Nothing is executed or charged twice. With another body it is rejected. Keys of `POST /intents` never expire, others expire after 30 days.',
     examples: ['6f9c2f0e-0d6c-4a4e-9b52-0c1f5f3f1c11'],
     param: { id: 'IdempotencyKey' },
   })

@@ -5,20 +5,20 @@ import { parse } from './parse.js'
 
 export type Schema = z.ZodType
 
-/** The input of an endpoint that takes none of a kind. */
+/** For endpoints without path parameters, query or body. */
 export const noParams = z.object({})
 export const noQuery = z.strictObject({})
 /** Absent or an empty object. */
 export const noBody = z.strictObject({}).default({})
 
-/** What an endpoint takes: the segments of its path, its query and its body. */
+/** Schemas of an endpoint's path parameters, query and body. */
 export type InputSpec<Params extends Schema, Query extends Schema, Body extends Schema> = {
   params: Params
   query: Query
   body: Body
 }
 
-/** What a call brings, not checked yet: a request of Express, or what stands for one. */
+/** Unvalidated input of a call: an Express request, or the arguments of a tool. */
 export type Given = Record<'params' | 'query' | 'body', unknown>
 
 /** Reads the body into the request, where `parseInput` finds it. */
@@ -34,7 +34,7 @@ export async function readJson(
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error?: Error) => {
       if (error === undefined) resolve()
-      // The error handler knows the parser's errors by their type, whatever their class.
+      // The error handler recognizes the parser's errors by their `type`.
       else reject(error)
     })
   })
@@ -46,7 +46,7 @@ const hasBody = (request: Request) =>
   request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
 
 /**
- * @param known - The parameters of the path where they have been checked already.
+ * @param known - Path parameters that are already validated.
  * @throws {ServiceError} INVALID_REQUEST as `parse` does.
  */
 export function parseInput<Params extends Schema, Query extends Schema, Body extends Schema>(

@@ -1,4 +1,4 @@
-/** The name that somebody meant who has mistyped it, undefined when none is near. */
+/** The most similar of the names to a mistyped one, undefined when none is similar. */
 export function nearestName(typed: string, names: string[]): string | undefined {
   const wanted = plain(typed)
   const near = names
@@ -14,7 +14,7 @@ const MOST_EDITS = 2
 /** `walletID` and `wallet_id` are `walletId`. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-/** Letters to insert, delete or replace (Levenshtein); at most one more than is near. */
+/** Levenshtein distance, capped at MOST_EDITS + 1. */
 function countEdits(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MOST_EDITS) return MOST_EDITS + 1
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)

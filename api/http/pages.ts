@@ -5,7 +5,7 @@ import { MOST_ROWS, type Slice } from '../../db/connection/slice.js'
 
 const DEFAULT_LIMIT = 20
 
-/** What every list takes to be read page by page. */
+/** Pagination parameters of every list. */
 export const pageQuery = {
   limit: z
     .string()
@@ -19,28 +19,28 @@ export const pageQuery = {
       examples: [DEFAULT_LIMIT],
       override: { type: 'integer', minimum: 1, maximum: MOST_ROWS, default: DEFAULT_LIMIT },
     }),
-  cursor: safeText(128).optional().meta({ description: 'The `nextCursor` of the page before.' }),
+  cursor: safeText(128).optional().meta({ description: 'The `nextCursor` of the previous page.' }),
 }
 
 /**
- * Reads the query of a list.
+ * The slice that a list's query selects.
  *
- * @param ids - What the list's ids look like: a cursor of another list is refused.
- * @throws {ServiceError} INVALID_REQUEST when the cursor is none of this list's.
+ * @param ids - Pattern of the list's ids. A cursor of another list is rejected.
+ * @throws {ServiceError} INVALID_REQUEST when the cursor is not from this list.
  */
 export function toSlice(query: { limit: number; cursor?: string | undefined }, ids: RegExp): Slice {
   const { limit, cursor } = query
   if (cursor === undefined) return { limit }
   const before = Buffer.from(cursor, 'base64url').toString()
   if (ids.test(before) && cursorOf(before) === cursor) return { limit, before }
-  const message = 'cursor is not from this list. Send the `nextCursor` of its last answer.'
+  const message = 'cursor is not from this list. Send the `nextCursor` of a page of this list.'
   throw invalidRequest('cursor', message)
 }
 
 /**
- * A list's answer.
+ * The body of a list's page.
  *
- * @param rows - One more than the slice's limit when others follow, newest first.
+ * @param rows - One more than the slice's limit when there is a next page.
  */
 export function pageBody<Row extends { id: string }>(
   rows: Row[],

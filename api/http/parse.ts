@@ -3,12 +3,12 @@ import { invalidFields, type Issue } from '../../domain/errors.js'
 import { nearestName } from './nearest.js'
 
 /**
- * Checks a part of a request.
+ * Validates a part of a request.
  *
- * @throws {ServiceError} INVALID_REQUEST with a sentence for each field that is unknown, missing or wrong.
+ * @throws {ServiceError} INVALID_REQUEST with one sentence for each unknown, missing or invalid field.
  */
 export function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
-  // With rules of ours a check takes five times as long: only what is wrong is told by them.
+  // Custom messages make zod five times as slow, so they are only used for invalid input.
   const usual = schema.safeParse(value)
   if (usual.success) return usual.data
   const parsed = schema.safeParse(value, { error: ruleOf })
@@ -26,7 +26,7 @@ const toIssue = (path: string, rule: string): Issue => ({
   message: `${path || 'The body'} ${rule}.`,
 })
 
-/** The fields that an object has too much and too little. */
+/** Unknown and missing fields of an object. */
 function compareNames(schema: z.ZodType, value: unknown): Record<'unknown' | 'missing', Issue[]> {
   const shapes = shapesOf(schema, value)
   if (!isObject(value)) return { unknown: [], missing: [] }
@@ -49,7 +49,7 @@ function toUnknown(name: string, open: string[]): Issue {
 
 type Shape = Record<string, z.ZodType>
 
-/** The fields of an object; of a union those of its kind, or of every kind while that is open. */
+/** Fields of an object schema. For a union: of the matching kind, or of each kind when none matches. */
 function shapesOf(schema: z.ZodType, value: unknown): Shape[] {
   if (schema instanceof z.ZodDefault) return shapesOf(schema.unwrap() as z.ZodType, value)
   if (schema instanceof z.ZodObject) return [schema.shape]
@@ -65,7 +65,7 @@ function shapesOf(schema: z.ZodType, value: unknown): Shape[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a value must be, for schemas that do not say it themselves: the end of a sentence. */
+/** Default rule for schemas without a message of their own: the end of a sentence. */
 function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

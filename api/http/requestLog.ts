@@ -4,44 +4,44 @@ import type { Response } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
 
-/** A batch is written when it is so old or so large, whichever is first. */
+/** A batch is written at this age or this size. */
 const BATCH_MS = 1_000
 const BATCH_SIZE = 2_000
-/** Some seconds of the greatest load, and a few megabytes. What comes while so many wait is dropped. */
+/** Some seconds of peak load, and a few megabytes. Further entries are dropped. */
 const MAX_WAITING = 10_000
-/** What is kept of a request whose caller went away before its answer: no status was sent. */
-const CALLER_GONE = 499
+/** Logged status of a request whose caller disconnected before the response (nginx uses the same number). */
+const CLIENT_CLOSED_REQUEST = 499
 
-/** How the request log of this process is doing, in requests since it began. */
+/** Counts of this process, in requests since its start. */
 export type RequestLogState = {
   written: number
   waiting: number
-  /** Not kept: too many waited, or the database refused them. */
+  /** Lost: the queue was full, or the database rejected them. */
   dropped: number
-  /** Refused before it was known whose they are: they leave no row. */
+  /** Rejected before authentication. They have no row. */
   unknownCaller: number
 }
 
-/** Keeps requests in the background: no answer waits for it, and none fails with it. */
+/** Stores requests in the background. No response waits for it or fails with it. */
 export type RequestLog = {
   add(entry: RequestEntry): void
-  /** Counts a request that is nobody's. */
+  /** Counts a request without an authenticated caller. */
   addUnknown(): void
   state(): RequestLogState
-  /** Writes what waits, as far as the database takes it. */
+  /** Writes the waiting entries, until the database fails. */
   stop(): Promise<void>
 }
 
 /**
- * @param db - A pool of one session that nobody else uses: nobody's query waits for a batch.
- * @param batchMs - How long entries wait for others.
+ * @param db - A pool of one session of its own, so that no other query waits for a batch.
+ * @param batchMs - Maximum age of a batch.
  */
 export function createRequestLog(db: Db, log: Log, batchMs = BATCH_MS): RequestLog {
   const counts = { written: 0, dropped: 0, unknownCaller: 0 }
   let isFailing = false
 
   function drop(count: number, error?: unknown): void {
-    if (counts.dropped === 0) log.warn({ err: error }, 'requests are dropped from the request log')
+    if (counts.dropped === 0) log.warn({ err: error }, 'request log entries dropped')
     counts.dropped += count
   }
 
@@ -51,7 +51,7 @@ export function createRequestLog(db: Db, log: Log, batchMs = BATCH_MS): RequestL
       counts.written += batch.length
     } catch (error) {
       if (!isRefused(error)) {
-        if (!isFailing) log.warn({ err: error }, 'the request log waits for the database')
+        if (!isFailing) log.warn({ err: error }, 'request log not written, will be retried')
         isFailing = true
         return false
       }
@@ -77,9 +77,9 @@ export function createRequestLog(db: Db, log: Log, batchMs = BATCH_MS): RequestL
 }
 
 /**
- * Gathers entries to batches, and writes one at a time.
+ * Collects entries into batches and writes one batch at a time.
  *
- * @param write - False: the batch was not taken, and is tried again.
+ * @param write - Returns false when the batch was not written and must be retried.
  */
 function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<boolean>) {
   const waiting: RequestEntry[] = []
@@ -89,7 +89,7 @@ function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<
   let isStopped = false
 
   async function writeBatch(): Promise<boolean> {
-    // One that was not taken stays as it is: it may have been, and only the word of it was lost.
+    // A failed batch is retried unchanged: it may have been committed without a confirmation.
     if (batch.length === 0) batch = waiting.splice(0, BATCH_SIZE)
     const isWritten = await write(batch)
     if (isWritten) batch = []
@@ -112,7 +112,7 @@ function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<
 
   return {
     size: () => batch.length + waiting.length,
-    /** False: too many wait. */
+    /** Returns false when the queue is full. */
     add(entry: RequestEntry): boolean {
       if (waiting.length >= MAX_WAITING) return false
       waiting.push(entry)
@@ -120,7 +120,7 @@ function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<
       else schedule(batchMs)
       return true
     },
-    /** @returns How many are left, because they were not taken. */
+    /** @returns The number of entries that could not be written. */
     async stop(): Promise<number> {
       isStopped = true
       clearTimeout(timer)
@@ -131,29 +131,29 @@ function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<
   }
 }
 
-/** A value or a row that the database refuses would be refused again. */
+/** True for data and constraint errors (SQLSTATE 22, 23): a retry would fail again. */
 const isRefused = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
 
-/** Whose a request is: the key that it came with, or who is signed in. */
+/** The API key or the signed-in user that sent a request. */
 type Sender = { accountId: string; keyDigest: string } | { accountId: string; userId: string }
 
-/** What is told of a request while it is answered, and read when it is over. */
+/** Facts that are collected while a request is processed and read when it is finished. */
 type Noted = {
   sender?: Sender
   code?: string
   walletId?: string
   resourceId?: string
   base?: string
-  /** Of an endpoint that does several things: which. */
+  /** The tool of an MCP call. */
   tool?: string
-  /** What is left to do once the sender is known. */
+  /** Runs once the sender is known. */
   later?: () => void
 }
 const notedOf = ({ locals }: Response) => locals as Noted
 
 /**
- * Has a request kept. A door calls it as soon as it knows the account and has set what the call costs, also of
- * those that it refuses then.
+ * Notes the sender of a request, so that it is logged. Called as soon as the account is known and the cost header is
+ * set, also for requests that are rejected afterwards.
  */
 export function noteSender(response: Response, sender: Sender): void {
   const noted = notedOf(response)
@@ -161,12 +161,12 @@ export function noteSender(response: Response, sender: Sender): void {
   noted.later?.()
 }
 
-/** Notes the code of the error that answers a request. */
+/** Notes the error code of the response. */
 export function noteCode(response: Response, code: string): void {
   notedOf(response).code = code
 }
 
-/** Notes what a request does of what its endpoint can do, by a name of ours. */
+/** Notes the tool of an MCP call. */
 export function noteTool(response: Response, name: string): void {
   notedOf(response).tool = name
 }
@@ -175,10 +175,10 @@ const walletIds = /^svc_wallet_[0-9a-z]{26}$/
 const resourceIds = /^(intent|fund|key|wh)_[0-9a-z]{26}$/
 
 /**
- * Notes what a request is about, as far as that has an id of ours: whatever else callers put into a path may be
- * what they should have put elsewhere, such as a key.
+ * Notes the ids of the resources of a request. Other values are ignored: a caller may have put a secret, such as a
+ * key, into the path.
  *
- * @param named - Parameters of the path, or the body of the answer.
+ * @param named - Path parameters, or the body of the response.
  */
 export function noteSubject(response: Response, named: unknown): void {
   if (typeof named !== 'object' || named === null) return
@@ -191,10 +191,10 @@ export function noteSubject(response: Response, named: unknown): void {
   }
 }
 
-/** How a caller is refused of whom nothing is known yet. */
+/** Statuses of requests that were rejected before authentication. */
 const refusals = new Set([401, 429])
 
-/** Adds a request that is over to the log. */
+/** Adds a finished request to the log. */
 export function keepRequest(
   log: RequestLog,
   response: Response,
@@ -204,7 +204,7 @@ export function keepRequest(
   const { sender, code, walletId, resourceId } = noted
   if (!sender) {
     if (refusals.has(response.statusCode)) log.addUnknown()
-    // Its caller did not wait to be known.
+    // The caller disconnected before authentication finished.
     if (!response.headersSent) noted.later = () => keepRequest(log, response, { requestId, at, ms })
     return
   }
@@ -220,12 +220,12 @@ export function keepRequest(
     walletId,
     resourceId,
     code,
-    status: response.headersSent ? response.statusCode : CALLER_GONE,
+    status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST,
     credits: Number(response.getHeader('X-Credits-Charged') ?? 0),
   })
 }
 
-/** The pattern of the route that a request has met, never its URL: a caller's identifiers belong in no log. */
+/** The route pattern of a request, never its URL: identifiers of callers must not reach a log. */
 export function patternOf(response: Response): string {
   const { path = '' } = (response.req.route ?? {}) as { path?: string }
   const { base = '', tool } = notedOf(response)

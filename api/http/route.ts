@@ -19,8 +19,8 @@ import type { Lookup } from '../../db/connection/scope.js'
 import type { Search } from '../../db/tenants/metering.js'
 import type { Services } from './services.js'
 
-/** A request that was let in and understood. */
-export type Call<Known, Params, Query, Body> = {
+/** An authenticated request with valid input. */
+export type ApiCall<Known, Params, Query, Body> = {
   caller: Known
   requestId: string
   params: Params
@@ -35,11 +35,11 @@ export type Spec<
   Body extends Schema,
 > = InputSpec<Params, Query, Body> & {
   path: string
-  /** How a caller is known, and what the call costs him. */
+  /** How callers authenticate, and the credits that a call costs. */
   caller: Door<Known>
-  /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
+  /** Idempotency-Keys of this endpoint never expire, because it moves money. */
   keepsKeys?: boolean
-  /** What the caller of a POST must be allowed to do; absent: to write. */
+  /** Scope that a POST requires. Default: write. */
   scope?: Scope
   docs: Docs
 }
@@ -48,32 +48,32 @@ export type Spec<
 export type Route = {
   method: 'get' | 'post'
   spec: Spec<Caller, Schema, Schema, Schema>
-  /** @param entrance - Another door and path than its own, for callers of another kind. */
+  /** @param entrance - Another auth scheme and path, for callers of another kind. */
   mount(services: Services, router: Router, entrance?: Entrance<Caller>): void
 }
 
-/** An answer that is ready to be sent. */
+/** A response that is ready to be sent. */
 export type Ready = { status: number; text: string; headers?: Record<string, string> }
 
-/** Does a call that was let in. @param name - That of a POST which must not be done twice. */
+/** Executes an authenticated call. @param name - Idempotency key of a POST. */
 export type Respond = (given: Given, name?: CallName) => Promise<Ready>
 
-/** An endpoint that may also be called where no request of its own came. */
+/** An endpoint that can also be called without a request of its own, as by a tool. */
 export type CallableRoute = Route & {
   purpose: Purpose
   /**
-   * Lets a call in by a door.
+   * Authenticates a call.
    *
-   * @param visit - At the endpoint's own purpose. Headers of its response tell what the call costs.
-   * @throws {ServiceError} The door's refusal.
+   * @param visit - With the purpose of this endpoint. Its response receives the headers with the cost.
+   * @throws {ServiceError} The rejection of the auth scheme.
    */
   open(visit: Visit, door: Door, params: unknown): Promise<Respond>
 }
 
-/** A second way to an endpoint. Its callers must be what the endpoint's handler knows of its own. */
+/** A second auth scheme and path of an endpoint. Its callers must have the type that the handler expects. */
 export type Entrance<Known extends Caller> = { door: Door<Known>; path: string }
 
-/** The row that an endpoint reads first; its admission finds it in the same statement. */
+/** The row that an endpoint reads first. The admission statement looks it up as well. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
@@ -81,16 +81,16 @@ type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema,
   'body' | 'keepsKeys' | 'scope'
 > & {
   search?: RowSearch<z.infer<Params>, Row>
-  /** Seconds that an answer may wait for something to happen. */
+  /** Seconds that the response may wait for an event. */
   waits?(query: z.infer<Query>): number
 }
 
-type Reader<Known, Params, Query, Row> = (
+type ReadHandler<Known, Params, Query, Row> = (
   services: Services,
-  call: Call<Known, Params, Query, undefined> & { found: Row; whenGone(): AbortSignal },
+  call: ApiCall<Known, Params, Query, undefined> & { found: Row; whenGone(): AbortSignal },
 ) => Answer | Promise<Answer>
 
-/** An endpoint that reads. It is charged when it is admitted, and gets that back unless it ends in 2xx. */
+/** An endpoint that reads. It is charged at admission and refunded unless the response is 2xx. */
 export function readRoute<
   Known extends Caller,
   Params extends Schema,
@@ -98,7 +98,7 @@ export function readRoute<
   Row = undefined,
 >(
   { search, waits, ...read }: ReadSpec<Known, Params, Query, Row>,
-  handler: Reader<Known, z.infer<Params>, z.infer<Query>, Row>,
+  handler: ReadHandler<Known, z.infer<Params>, z.infer<Query>, Row>,
 ): CallableRoute {
   const spec = { ...read, body: z.undefined() }
   const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
@@ -118,7 +118,7 @@ export function readRoute<
         const whenGone = () => goneSignal(response)
         const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
         noteSubject(response, answer.body)
-        // The time limit has answered for us, with an error: those are free.
+        // The deadline has already sent an error, and errors are free.
         if (response.headersSent) await door.refund(visit)
         const { status, body, headers = {} } = answer
         return { status, text: JSON.stringify(body), headers }
@@ -141,7 +141,7 @@ export function readRoute<
   }
 }
 
-/** Aborts when nobody waits for the answer any more. */
+/** Aborts when the connection closes. */
 function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => {
@@ -150,7 +150,7 @@ function goneSignal(response: Response): AbortSignal {
   return gone.signal
 }
 
-/** The endpoint's own way in. */
+/** The endpoint's own auth scheme and path. */
 export const ownOf = <Known extends Caller>({
   path,
   caller,
@@ -172,13 +172,13 @@ const seek = <Params, Row>(
 
 type Writer<Known, Params, Query, Body> = (
   services: Services,
-  call: Call<Known, Params, Query, Body>,
+  call: ApiCall<Known, Params, Query, Body>,
   commit: Commit,
 ) => Promise<Answer>
 
 /**
- * An endpoint that creates. What it does in `commit`, its charge and the answer that an Idempotency-Key
- * replays are one transaction. An answer without a commit is neither charged nor kept.
+ * An endpoint that writes. The work in `commit`, the charge and the response that an Idempotency-Key replays are one
+ * transaction. A response without a commit is neither charged nor stored.
  */
 export function writeRoute<
   Known extends Caller,
@@ -205,7 +205,7 @@ export function writeRoute<
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))
-      // An answer that came too late has been given already, with its headers.
+      // The deadline may have sent a response already.
       if (!response.headersSent) door.settle(visit, caller, charged)
       return { status, text, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} }
     }
@@ -224,7 +224,7 @@ export function writeRoute<
 }
 
 export function send(response: Response, { status, text, headers = {} }: Ready): void {
-  // An answer that came too late has been given already.
+  // The deadline may have sent a response already.
   if (response.headersSent) return
   response.status(status).set(headers).type('json').send(text)
 }

@@ -13,44 +13,44 @@ import type { Guard } from '../../webhooks/address.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
 
-/** What the routes work with. Wired once in `main.ts`, or in a test. */
+/** Dependencies of the routes. Wired in `main.ts`, or in a test. */
 export type Services = {
   db: Db
   chains: Chains
   registry: Registry
-  /** What money may cost on its way; absent: the usual. */
+  /** Upper bounds for swap and bridge costs. */
   limits?: PriceLimits
-  /** What is known to be broken. */
+  /** Reports capabilities that are broken. */
   prober: Prober
   temporal: Client
   readProgress: ReadProgress
-  /** How much test money a day may bring. */
+  /** Demo fundings per day. */
   fundingLimits: FundingLimits
-  /** Counts requests without a valid key. */
+  /** Limits requests without a valid key. */
   shield: Shield
-  /** The files of the dashboard; absent: where `npm run build` puts them. */
+  /** Build output of the dashboard. Default: the folder of `npm run build`. */
   dashboardFolder?: string
-  /** Milliseconds after which a request is answered with 503; absent: the usual. */
+  /** Milliseconds until the deadline responds with 503. */
   answerMs?: number
-  /** Milliseconds that a new intent waits for its money to be booked, at most; absent: the usual. */
+  /** Milliseconds that a new intent waits for its money to be indexed, at most. */
   bookingWaitMs?: number
-  /** Who is told events as they happen. */
+  /** Open event streams. */
   streams: Streams
-  /** Keeps what callers have asked; absent: nothing is kept. */
+  /** Absent: requests are not stored. */
   requestLog?: RequestLog
   log: Log
   dashboard: Dashboard
-  /** Where events may be sent; absent: as the network of the registry has it. */
+  /** Addresses that webhooks may use. Default: by the network of the registry. */
   guard?: Guard
 }
 
-/** What only the dashboard needs. */
+/** Dependencies of the dashboard only. */
 export type Dashboard = {
   passwords: Passwords
-  /** Where browsers find the service; absent: wherever a request came to. */
+  /** URL of the service for browsers. Default: the host of each request. */
   publicUrl?: string | undefined
-  /** How many proxies of ours a request passes, each of which tells in X-Forwarded-For whom it has heard. */
+  /** Number of trusted proxies in front of the API. Each appends the address of its client to X-Forwarded-For. */
   trustedProxies?: number | undefined
-  /** Where operators find the UI of Temporal. */
+  /** URL of the Temporal UI, for operators. */
   temporalUi?: string | undefined
 }

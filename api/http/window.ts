@@ -1,7 +1,7 @@
 import type { Response } from 'express'
 import { ServiceError } from '../../domain/errors.js'
 
-/** How many requests a caller may send in a clock minute, and has sent. */
+/** Requests that a caller may send in a clock minute, and has sent. */
 export type Window = {
   limit: number
   used: number
@@ -11,16 +11,16 @@ export type Window = {
   retryAfter: number
 }
 
-type Told = Pick<Window, 'limit' | 'used' | 'resetAt'>
+type WindowState = Pick<Window, 'limit' | 'used' | 'resetAt'>
 
-/** The headers by which every answer tells its caller's window. */
-export const windowHeaders = ({ limit, used, resetAt }: Told) => ({
+/** Rate-limit headers of every response. */
+export const windowHeaders = ({ limit, used, resetAt }: WindowState) => ({
   'X-RateLimit-Limit': String(limit),
   'X-RateLimit-Remaining': String(Math.max(0, limit - used)),
   'X-RateLimit-Reset': String(resetAt),
 })
 
-export function setWindow(response: Response, window: Told): void {
+export function setWindow(response: Response, window: WindowState): void {
   for (const [name, value] of Object.entries(windowHeaders(window))) response.setHeader(name, value)
 }
 

@@ -10,25 +10,25 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Respond } from '../http/route.js'
 import type { Services } from '../http/services.js'
 
-export type Asked = { tool: Tool; args: Record<string, unknown> }
+export type ToolCall = { tool: Tool; args: Record<string, unknown> }
 
-/** A call that was let in. */
+/** An authenticated call of a tool. */
 export type OpenCall = {
   run(): Promise<CallToolResult>
-  /** When its message is answered: what was charged for a call that was not run comes back. */
+  /** Refunds a call that was not run. Called when the response is complete. */
   close(): Promise<void>
 }
 
 /**
- * Lets a call in by the door of its endpoint. What a model can do something about is told to it as the result of the
- * call; an unknown key and too many requests are its client's matter, and answered by HTTP.
+ * Authenticates a call by the auth scheme of its endpoint. Errors that a model can act on become the result of the
+ * call. An invalid key and too many requests concern its client and are reported by HTTP status.
  *
  * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED.
  */
 export async function openCall(
   services: Services,
   response: Response,
-  { tool, args }: Asked,
+  { tool, args }: ToolCall,
 ): Promise<OpenCall> {
   const { route, door } = tool
   noteTool(response, tool.name)
@@ -56,7 +56,7 @@ export async function openCall(
   }
 }
 
-/** A call that is refused when it is run. */
+/** Rejects a call when it is run. */
 function toRefused(error: unknown): Respond {
   const isOfClient = !(error instanceof ServiceError) || clientCodes.has(error.code)
   if (isOfClient) throw error
@@ -65,14 +65,14 @@ function toRefused(error: unknown): Respond {
 
 const clientCodes = new Set(['UNAUTHORIZED', 'RATE_LIMITED'])
 
-/** Callers of tools know nothing of the header that names a request elsewhere. */
+/** Callers of tools do not send an Idempotency-Key: the error names the preview instead. */
 function inTermsOfTools(error: unknown): unknown {
   const isReused =
     error instanceof ServiceError && error.details.reason === 'idempotency_key_reused'
   return isReused ? otherParameters() : error
 }
 
-/** For programs, and as text for models whose client hands on nothing else. */
+/** Structured content for programs, and the same as text for clients that pass on text only. */
 const toResult = (body: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(body) }],
   structuredContent: body,

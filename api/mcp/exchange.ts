@@ -9,22 +9,22 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Tool } from './tools.js'
 
-/** What one message is answered with. */
+/** Tools and call of one message. */
 type Offer = {
-  /** Those that the caller's key may use. */
+  /** Tools that the caller's key may use. */
   tools: Tool[]
-  /** Does the call that the message asks for; undefined when it asks for none that there is. */
+  /** Runs the tool call of the message. Undefined for an unknown tool or another message. */
   call: (() => Promise<CallToolResult>) | undefined
 }
 
-const INSTRUCTIONS = `Wallets of end users on several chains, what lending pays, and intents: lend, withdraw, bridge.
+const INSTRUCTIONS = `Wallets of end users on several chains, lending rates, and intents: lend, withdraw, bridge.
 Money moves only by create_intent, and only as preview_intent has shown it: preview first, show steps, costs and
 warnings to the person whose money it is, ask, then create with the previewId and the same parameters within five
 minutes. If the answer to create_intent is lost, call it again with the same previewId: it is done once. Then read
 get_intent every 5 to 10 seconds until its status is completed or failed, and explain_failure if it failed.
-Amounts are in whole tokens. Errors have a code in \`error\`, and say in \`message\` what to do.`
+Amounts are in whole tokens. Errors have a code in \`error\` and the remedy in \`message\`.`
 
-/** A server for one message: nothing is kept between two, whoever sent them. */
+/** Responds to one message. The server keeps no state between messages. */
 export async function answerMessage(
   offer: Offer,
   request: Request,
@@ -35,7 +35,7 @@ export async function answerMessage(
     const options = { legacy: 'reject', maxSubscriptions: 0 } as const
     return createMcpHandler(() => server, options).fetch(request, { parsedBody: message })
   }
-  // Clients of earlier revisions of the protocol. An answer in one piece: its headers tell what it has cost.
+  // Clients of earlier revisions of the protocol. JSON in one piece, so that the headers contain the final charge.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: message }).finally(() => server.close())

@@ -9,7 +9,7 @@ import { noQuery } from '../http/input.js'
 import { readRoute } from '../http/route.js'
 import { intentIdInput } from '../schemas/parameters.js'
 
-/** `explain_failure`: what the catalogs say of an intent that failed, with its own figures. */
+/** `explain_failure`: explains a failed intent from the catalogs, with its own amounts. */
 export const explainRoute = readRoute(
   {
     path: '/intents/:intentId',
@@ -21,7 +21,7 @@ export const explainRoute = readRoute(
       tag: 'Intents',
       summary: 'Explain a failure',
       description:
-        'Of an intent that failed: the code, what happened, where the money is now, in words and in figures, and what to do next. Of one that is late: what it waits for.',
+        'Explains a failed intent: the code, what happened, where the money is now in words and amounts, and what to do next. For a delayed intent: what it waits for.',
       responses: {},
       errors: ['INTENT_NOT_FOUND'],
     },

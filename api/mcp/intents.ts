@@ -14,9 +14,7 @@ import {
   type IntentRequestBody,
 } from '../schemas/intentRequest.js'
 
-/** Nothing is done that was not shown: an intent is created by the preview that has shown it. */
-
-/** `preview_intent`: what `POST /v1/intents?dryRun=true` answers, kept for some minutes under an id. */
+/** `preview_intent`: the response of `POST /v1/intents?dryRun=true`, stored for five minutes under an id. */
 export const previewRoute = writeRoute(
   {
     path: '/intents',
@@ -29,7 +27,7 @@ export const previewRoute = writeRoute(
       tag: 'Intents',
       summary: 'Preview an intent',
       description:
-        'Plans a lend, withdrawal or bridge and shows steps, costs, time, yield and warnings. Nothing is moved. The `previewId` of the answer is good for five minutes and one `create_intent` with the same parameters.',
+        'Plans a lend, withdrawal or bridge and shows steps, costs, time, yield and warnings. No money moves. The `previewId` is valid for five minutes and one `create_intent` with the same parameters.',
       responses: {},
       errors: [],
     },
@@ -44,7 +42,7 @@ export const previewRoute = writeRoute(
   },
 )
 
-/** `create_intent`: creates what a preview has shown. Its name is the preview's id, so that it is done once. */
+/** `create_intent`: creates a previewed intent. The preview's id is its idempotency key. */
 export const createRoute = writeRoute(
   {
     path: '/intents',
@@ -58,7 +56,7 @@ export const createRoute = writeRoute(
       tag: 'Intents',
       summary: 'Create a previewed intent',
       description:
-        'Moves money: creates and executes the intent that `preview_intent` has shown. Show the preview to the person whose money it is, and ask first. It takes the `previewId` of the last five minutes and the same parameters. Called again with the same `previewId` it returns the same intent, and nothing is done or charged twice. Follow the intent with `get_intent`.',
+        'Moves money: creates and executes the intent that `preview_intent` has shown. First show the preview to the owner of the money and ask for approval. Send a `previewId` of the last five minutes with the same parameters. Another call with the same `previewId` returns the same intent, and nothing is executed or charged twice. Follow the intent with `get_intent`.',
       responses: {},
       errors: [],
     },
@@ -82,17 +80,17 @@ export const createRoute = writeRoute(
   },
 )
 
-/** The parameters are not those of the preview, or not those by which its intent was created. */
+/** The parameters differ from the preview, or from the intent that it created. */
 export function otherParameters(): ServiceError {
-  const message = 'This preview has shown something else. Send its parameters, or preview again.'
+  const message = 'The parameters differ from this preview. Send its parameters, or preview again.'
   return invalidRequest('previewId', message, 'preview_differs')
 }
 
-/** Of what is asked for, whether the amount is a number or its text. */
+/** Identifies a request. A numeric amount and its text are the same. */
 const fingerprintOfRequest = (body: IntentRequestBody): Buffer =>
   fingerprintOf({ ...body, amount: String(body.amount) })
 
-/** What makes a plan another one; amounts after a bridge or a swap are forecasts, and interest grows. */
+/** Fields that must not change after a preview. Amounts may: they are forecasts after a bridge or a swap, and interest accrues. */
 const planned = z.looseObject({
   executionPlan: z.object({
     strategy: z.string(),
@@ -109,14 +107,14 @@ const planned = z.looseObject({
   }),
 })
 
-/** @throws {ServiceError} When the intent would take another way than was shown, or none is known yet. */
+/** @throws {ServiceError} When the plan differs from the preview, or the intent is not planned yet. */
 function assertShown(shown: unknown, created: unknown): void {
   const now = planned.safeParse(created)
   if (!now.success) {
-    const message = 'The chains do not answer well enough to do what was shown. Try again.'
+    const message = 'The chains do not respond, so the preview cannot be compared. Try again.'
     throw new ServiceError('UNAVAILABLE', message)
   }
   if (isDeepStrictEqual(planned.parse(shown).executionPlan, now.data.executionPlan)) return
-  const message = 'The plan is another one than the preview has shown by now. Preview again.'
+  const message = 'The plan has changed since the preview. Preview again.'
   throw invalidRequest('previewId', message, 'preview_differs')
 }

@@ -7,7 +7,7 @@ import { enter, toVisit, type Purpose } from '../http/auth/door.js'
 import { methodNotAllowed } from '../http/errors.js'
 import { readJson } from '../http/input.js'
 import { onlyKnownOrigins } from '../http/auth/origin.js'
-import { openCall, type Asked, type OpenCall } from './call.js'
+import { openCall, type OpenCall, type ToolCall } from './call.js'
 import { answerMessage } from './exchange.js'
 import { createTools, type Tool } from './tools.js'
 import type { Endpoints } from '../docs/openapi.js'
@@ -16,8 +16,8 @@ import type { Services } from '../http/services.js'
 const PATH = '/mcp'
 
 /**
- * The Model Context Protocol: endpoints of the API as tools of a language model, by the same door and functions.
- * Each message is a request that is counted; a tool costs what its endpoint costs.
+ * The Model Context Protocol: endpoints of the API as tools of a language model, with the same authentication and
+ * handlers. Each message counts as a request. A tool costs the same as its endpoint.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -27,8 +27,8 @@ export function serveMcp(services: Services, endpoints: Endpoints): Router {
   router.use(PATH, onlyKnownOrigins(services.dashboard.publicUrl))
   router.post(PATH, async (request, response) => {
     const { message, fault } = await readMessage(request, response)
-    const asked = findCall(tools, message)
-    const call = asked ? await openCall(services, response, asked) : undefined
+    const toolCall = findCall(tools, message)
+    const call = toolCall ? await openCall(services, response, toolCall) : undefined
     const scopes = call ? [] : await admitMessage(services, response)
     if (fault) throw fault
     const listed = tools.filter(({ route }) => scopes.includes(route.purpose.scope))
@@ -40,26 +40,26 @@ export function serveMcp(services: Services, endpoints: Endpoints): Router {
   return router
 }
 
-type Exchange = { request: Request; response: Response; message: unknown }
+type McpExchange = { request: Request; response: Response; message: unknown }
 
 async function answer(
   { call, tools }: { call: OpenCall | undefined; tools: Tool[] },
-  { request, response, message }: Exchange,
+  { request, response, message }: McpExchange,
 ): Promise<void> {
   const offer = { tools, call: call?.run }
-  const told = await answerMessage(offer, await toWebRequest(request, message), message)
-  const text = await told.text()
+  const reply = await answerMessage(offer, await toWebRequest(request, message), message)
+  const text = await reply.text()
   await call?.close()
-  // An answer that came too late has been given already.
+  // The deadline may have sent a response already.
   if (response.headersSent) return
-  told.headers.forEach((value, name) => response.setHeader(name, value))
-  response.status(told.status).end(text)
+  reply.headers.forEach((value, name) => response.setHeader(name, value))
+  response.status(reply.status).end(text)
 }
 
-/** A message, and what is wrong with it: that is told to known callers only. */
-type Read = { message?: unknown; fault?: Error }
+/** A message, or the fault that makes it invalid. Only authenticated callers receive the fault. */
+type ReadMessage = { message?: unknown; fault?: Error }
 
-async function readMessage(request: Request, response: Response): Promise<Read> {
+async function readMessage(request: Request, response: Response): Promise<ReadMessage> {
   try {
     await readJson({ body: z.unknown() }, request, response)
   } catch (error) {
@@ -67,10 +67,10 @@ async function readMessage(request: Request, response: Response): Promise<Read> 
   }
   const message: unknown = request.body
   if (!Array.isArray(message)) return { message }
-  return { fault: invalidRequest('', 'Send one message at a time, not several in an array.') }
+  return { fault: invalidRequest('', 'Batches are not supported. Send one message per request.') }
 }
 
-const toolCall = z.object({
+const toolCallMessage = z.object({
   method: z.literal('tools/call'),
   params: z.object({
     name: z.string(),
@@ -78,9 +78,9 @@ const toolCall = z.object({
   }),
 })
 
-/** The call that a message asks for, if there is such a tool. */
-function findCall(tools: Tool[], message: unknown): Asked | undefined {
-  const { data } = toolCall.safeParse(message)
+/** The tool call in a message, undefined for an unknown tool or another message. */
+function findCall(tools: Tool[], message: unknown): ToolCall | undefined {
+  const { data } = toolCallMessage.safeParse(message)
   const tool = data && tools.find(({ name }) => name === data.params.name)
   return tool && { tool, args: data.params.arguments }
 }
@@ -88,7 +88,7 @@ function findCall(tools: Tool[], message: unknown): Asked | undefined {
 const anyMessage: Purpose = { route: `POST ${PATH}`, scope: 'read' }
 const anyKey = apiKey({ credits: 0 })
 
-/** Lets in what calls no tool: it is counted, and costs nothing. The scopes of its key. */
+/** Authenticates a message without a tool call. It is free. Returns the scopes of the key. */
 async function admitMessage(services: Services, response: Response): Promise<string[]> {
   const { scopes } = await enter(anyKey, toVisit(services, response, anyMessage))
   return scopes

@@ -14,22 +14,22 @@ type Arguments = Record<string, unknown>
 /** JSON Schema of an object. */
 type ObjectSchema = { type: 'object'; [key: string]: unknown }
 
-/** An endpoint as a language model calls it. */
+/** An endpoint as a tool of a language model. */
 export type Tool = {
   name: string
   title: string
   description: string
   inputSchema: ObjectSchema
   route: CallableRoute
-  /** The endpoint's, for callers with a key: there are no others here. */
+  /** Auth scheme: tools require an API key. */
   door: Door<Admission>
-  /** Whether it only reads; what does not may be called again without doing more. */
+  /** False for tools that write. Those are idempotent. */
   readOnly: boolean
-  /** What a call is named by, so that it is done once. */
+  /** Idempotency key of a call. */
   nameOf?(args: Arguments): CallName | undefined
 }
 
-/** All of them, in the order in which they are listed. */
+/** All tools, in the order of `tools/list`. */
 export function createTools({ versioned }: Endpoints): Tool[] {
   const endpoint = (operationId: string) => findCallable(versioned, operationId)
   return [
@@ -59,7 +59,7 @@ function findCallable(routes: readonly Route[], operationId: string): CallableRo
 
 const isCallable = (route: Route): route is CallableRoute => 'open' in route
 
-/** What browsers and programs send, and a model has no use for. */
+/** Query parameters that tools leave out. */
 const forOthers = new Set(['token', 'version'])
 
 function reading(name: string, route: CallableRoute): Tool {
@@ -82,7 +82,7 @@ function toTool(name: string, route: CallableRoute, fields: z.ZodRawShape): Omit
 
 const shapeOf = (schema: z.ZodType) => (schema instanceof z.ZodObject ? schema.shape : {})
 
-/** As the published document says it, but whole: tools have no components to refer to. */
+/** The schema of the published document, with references inlined: tools have no shared components. */
 function toJsonSchema(schema: z.ZodObject): ObjectSchema {
   const json = z.toJSONSchema(schema, {
     ...{ io: 'input', unrepresentable: 'any' },
@@ -97,7 +97,7 @@ function toJsonSchema(schema: z.ZodObject): ObjectSchema {
   return { ...inline(json), type: 'object' }
 }
 
-/** Puts what has a name of its own where it is used. */
+/** Replaces each `$ref` by its definition. */
 function inline({ $defs = {}, ...json }: Record<string, unknown>): Record<string, unknown> {
   const definitions = $defs as Record<string, object>
   const text = JSON.stringify(json, (_name, value: unknown) => {
@@ -107,7 +107,7 @@ function inline({ $defs = {}, ...json }: Record<string, unknown>): Record<string
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** The arguments of a tool as its endpoint is given them: queries are text. */
+/** Arguments of a tool as input of its endpoint. Query values become text. */
 export function toGiven({ method, spec }: Route, args: Arguments): Given {
   const inPath = new Set(Object.keys(shapeOf(spec.params)))
   const entries = Object.entries(args)

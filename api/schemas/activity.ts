@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { safeText } from './safeText.js'
 
-/** What the dashboard asks and is told of requests, credits and an account as a whole. */
+/** Requests and responses of the dashboard for requests, credits and the overview of an account. */
 
 const isDay = (text: string) =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00Z`).toJSON()?.startsWith(text)
@@ -44,7 +44,7 @@ export const requestEntry = z.strictObject({
   code: text.nullable(),
   credits: count,
   ms: count,
-  /** By a key or by somebody who was signed in: one of them is null. */
+  /** Sent with a key or by a signed-in user: one of the two is null. */
   keyId: text.nullable(),
   userId: text.nullable(),
   walletId: text.nullable(),
@@ -61,7 +61,7 @@ export const ledgerEntry = z.strictObject({
   id: text,
   at: time,
   type: z.enum(['charge', 'refund', 'grant', 'lapse', 'purchase', 'other']),
-  /** Of a charge the endpoint, of a grant and what lapsed the month. */
+  /** Endpoint of a charge, month of a grant or a lapse. */
   detail: text.nullable(),
   delta: z.number().int(),
   requestId: text,
@@ -81,12 +81,12 @@ export const overviewAnswer = z.strictObject({
     totalPurchased: z.number().int(),
     totalUsed: z.number().int(),
     plan: text,
-    /** Of the monthly ones: bought credits are not among them. Whatever is left lapses at `endsAt`. */
+    /** Monthly credits, without purchased ones. The rest lapses at `endsAt`. */
     month: z.strictObject({ given: count, left: count, endsAt: time }),
   }),
   requests: z.strictObject({ day: counted, week: counted }),
   money: z.strictObject({
-    /** Deposits less withdrawals: without interest, and without what lies in wallets. */
+    /** Deposits minus withdrawals, without interest and wallet balances. */
     basis: z.literal('deposited'),
     markets: z.array(z.strictObject({ chain: text, protocol: text, asset: text, deposited: text })),
   }),
@@ -118,7 +118,7 @@ export type LedgerEntryBody = z.infer<typeof ledgerEntry>
 export type OverviewAnswer = z.infer<typeof overviewAnswer>
 export type SearchAnswer = z.infer<typeof searchAnswer>
 
-/** What a market paid on average from a moment on, until the next one that is told. */
+/** Average rate of a market from this time until the next point. */
 export const yieldPoint = z.strictObject({
   ...{ chain: text, protocol: text, asset: text },
   /** Percent. */

@@ -3,22 +3,22 @@ import { roles } from '../../domain/roles.js'
 import { tiers } from '../../domain/tiers.js'
 import { safeText } from './safeText.js'
 
-/** What the dashboard sends and gets, besides what the endpoints with a key have as well. */
+/** Requests and responses of endpoints for the dashboard only. */
 
 /** @see https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address */
 const emailFormat = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(\.[a-z\d-]+)*$/i
 
-/** As it is stored and compared: in lower case. */
+/** Lower-cased, as it is stored and compared. */
 export const emailInput = safeText(254)
   .refine((text) => emailFormat.test(text.trim()), 'must be an e-mail address')
   .transform((text) => text.trim().toLowerCase())
-/** No rule of composition: length is what keeps guesses away. */
+/** No rules of composition: length protects against guesses. */
 export const newPasswordInput = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(200)
   .refine((text) => text.isWellFormed(), 'has invalid characters')
-/** What a user types may be anything: it is compared, not judged. */
+/** Only compared, so any text is valid. */
 export const passwordInput = z.string().min(1).max(200)
 export const nameInput = safeText(100).refine((text) => /\S/.test(text), 'must not be blank')
 export const roleInput = z.enum(roles)
@@ -28,7 +28,7 @@ export const idInput = safeText(64)
 const time = z.iso.datetime()
 const role = z.enum(roles)
 
-/** Who is signed in, where, and as what. */
+/** The signed-in user, the account and the role. */
 export const sessionAnswer = z.strictObject({
   user: z.strictObject({
     id: z.string(),
@@ -40,25 +40,25 @@ export const sessionAnswer = z.strictObject({
   role,
   network: z.string(),
   environment: z.enum(['devnet', 'testnet', 'mainnet']),
-  /** Only operators are told. */
+  /** For operators only. */
   temporalUi: z.string().optional(),
 })
 export type SessionAnswer = z.infer<typeof sessionAnswer>
 
-/** One of the accounts of whoever is signed in. */
+/** An account of the signed-in user. */
 export const ownAccountEntry = z.strictObject({
   id: z.string(),
   name: z.string(),
   role,
-  /** The one that the session is in. */
+  /** True for the account of this session. */
   isCurrent: z.boolean(),
 })
 export type OwnAccountEntry = z.infer<typeof ownAccountEntry>
 
-/** One of the places where a user is signed in. */
+/** An open session of the user. */
 export const sessionEntry = z.strictObject({
   id: z.string(),
-  /** The session that asks. */
+  /** True for the session of this request. */
   isCurrent: z.boolean(),
   agent: z.string(),
   address: z.string(),
@@ -68,13 +68,13 @@ export const sessionEntry = z.strictObject({
 })
 export type SessionEntry = z.infer<typeof sessionEntry>
 
-/** What a link to an account is for. */
+/** The invitation behind a link. */
 export const invitationAnswer = z.strictObject({
   account: z.strictObject({ name: z.string() }),
   role,
-  /** Null: whoever has the link says his own. */
+  /** Null: the holder of the link chooses one. */
   email: z.string().nullable(),
-  /** Its e-mail has a password already: that one is asked for, and no new one. */
+  /** True when the e-mail has a password. It must then be sent to accept. */
   isKnown: z.boolean(),
   expiresAt: time,
 })
@@ -89,24 +89,24 @@ export const memberEntry = z.strictObject({
 })
 export type MemberEntry = z.infer<typeof memberEntry>
 
-/** What a member has done to keys, members and the like. */
+/** An entry of the audit log: a change of keys, members and the like. */
 export const actEntry = z.strictObject({
   id: z.string(),
   at: time,
-  /** `email`: null for one who is no member any more. */
+  /** `email`: null for a former member. */
   by: z.strictObject({ id: z.string(), email: z.string().nullable() }),
   /** `key create`, `member role` and the like. */
   action: z.string(),
-  /** The id of what it was done to. */
+  /** Id of the changed resource. */
   subject: z.string(),
   detail: z.string().nullable(),
 })
 export type ActEntry = z.infer<typeof actEntry>
 
-/** An invitation that nobody has followed yet. */
+/** An open invitation. */
 export const inviteEntry = z.strictObject({
   id: z.string(),
-  /** Null: whoever has the link says his own. */
+  /** Null: the holder of the link chooses one. */
   email: z.string().nullable(),
   role,
   createdAt: time,
@@ -137,6 +137,6 @@ export const keyEntry = z.strictObject({
 })
 export type KeyEntry = z.infer<typeof keyEntry>
 
-/** A key that is shown once; with `oldEndsAt` the successor of another one. */
+/** A new key, shown once. `oldEndsAt`: expiry of the key that it replaces. */
 export const newKeyAnswer = keyEntry.extend({ key: z.string(), oldEndsAt: time.optional() })
 export type NewKeyAnswer = z.infer<typeof newKeyAnswer>

@@ -8,7 +8,7 @@ const requestId = z
   .regex(/^req_[0-9a-z]{26}$/)
   .meta({
     id: 'RequestId',
-    description: 'Quote it when you ask for help. The same as in the header `X-Request-Id`.',
+    description: 'Identifies the request, for support. Same as the header `X-Request-Id`.',
     examples: ['req_01m7y67md0fp2a6jp2hqsp94hw'],
   })
 
@@ -17,7 +17,7 @@ const docs = z
   .regex(/^\/docs\/errors#\w+$/)
   .meta({
     id: 'ErrorDocs',
-    description: 'Where this deployment says what the error means and what to do.',
+    description: 'Page with the meaning of the error and what to do.',
     examples: ['/docs/errors#INVALID_REQUEST'],
   })
 
@@ -28,13 +28,13 @@ const issue = z
     path: z.string().meta({ description: 'Field or header; empty for the request as a whole.' }),
     message: z.string(),
   })
-  .meta({ id: 'Issue', description: 'What is wrong with one part of the request.' })
+  .meta({ id: 'Issue', description: 'A problem with one part of the request.' })
 
 /** `WalletNotFound` for WALLET_NOT_FOUND. */
 export const nameOf = (code: ErrorCode) =>
   code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 
-/** The reasons of a code, with what each means. */
+/** The reasons of a code, with their meanings. */
 function reasonSchema(code: ErrorCode) {
   const names = reasonsOf(code)
   const meanings = names.map((name) => `\`${name}\`: ${reasonCatalog[name].meaning}`)
@@ -54,10 +54,10 @@ const heldFunds = z
     since: z.iso.datetime().meta({ description: 'When that intent was created.' }),
     why: z.enum(['open', 'not_final']).meta({
       description:
-        '`open`: the step will spend it. `not_final`: the step has failed, and the money is free once no reorg can undo that.',
+        '`open`: the step will spend it. `not_final`: the step has failed, and the money is released once no reorg can revert that.',
     }),
   })
-  .meta({ id: 'HeldFunds', description: 'Money that a step of another intent holds.' })
+  .meta({ id: 'HeldFunds', description: 'Money that a step of another intent reserves.' })
 
 const incomingFunds = z
   .strictObject({
@@ -67,35 +67,35 @@ const incomingFunds = z
     amount: decimalText,
     since: z.iso.datetime().meta({ description: 'When it was requested.' }),
   })
-  .meta({ id: 'IncomingFunds', description: 'Test money that is on its way.' })
+  .meta({ id: 'IncomingFunds', description: 'Test money on its way.' })
 
-/** What `details` holds besides the request id, by code. */
+/** Fields of `details` by code, besides the request id. */
 const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   INVALID_REQUEST: {
     issues: z.array(issue),
     reason: reasonSchema('INVALID_REQUEST').optional(),
-    retryAfter: z
-      .int()
-      .positive()
-      .optional()
-      .meta({ description: 'Seconds after which it may succeed; with the reason `not_final`.' }),
+    retryAfter: z.int().positive().optional().meta({
+      description: 'Seconds after which the call may succeed. With the reason `not_final`.',
+    }),
   },
   INSUFFICIENT_FUNDS: {
     required: z
       .string()
       .regex(/^(max|\d+(\.\d+)?)$/)
       .meta({ description: 'Whole tokens that the intent needs, or `max`.' }),
-    available: decimalText.meta({ description: 'Whole tokens that it may use, on one chain.' }),
+    available: decimalText.meta({
+      description: 'Whole tokens that the intent may use, on one chain.',
+    }),
     funds: z
       .array(fundsAt)
-      .meta({ description: 'What lies where and is not reserved; of a withdrawal, what is lent.' }),
+      .meta({ description: 'Unreserved money by place. For a withdrawal: lent money.' }),
     held: z.array(heldFunds).max(10).optional().meta({
       description:
-        'What other intents of the wallet hold of the money, the oldest first, ten at most. Absent when they hold nothing.',
+        'Reservations of other intents of the wallet, oldest first, at most ten. Absent without reservations.',
     }),
     onItsWay: z.array(incomingFunds).max(10).optional().meta({
       description:
-        'Test money that is on its way to the wallet: `GET /v1/demo/fund/{fundingId}` tells when it is there. Absent when there is none.',
+        'Test money on its way to the wallet. `GET /v1/demo/fund/{fundingId}` returns its status. Absent without any.',
     }),
     reason: reasonSchema('INSUFFICIENT_FUNDS').optional(),
   },
@@ -107,23 +107,26 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   RATE_LIMITED: {
     limit: z.int().meta({
       description:
-        'Requests per window; fundings in one of a day; streams or intents open at a time.',
+        'Maximum of the window: requests per minute, fundings per day, open streams or open intents.',
     }),
     window: z.enum(['1 minute', '1 day', 'open streams', 'open intents']),
-    retryAfter: z.int().positive().meta({ description: 'Seconds until there is room again.' }),
+    retryAfter: z
+      .int()
+      .positive()
+      .meta({ description: 'Seconds until the next attempt may succeed.' }),
   },
   METHOD_NOT_ALLOWED: {
     allow: z.array(z.string()).meta({ description: 'The methods that the path supports.' }),
   },
   UNAVAILABLE: { reason: reasonSchema('UNAVAILABLE').optional() },
   RPC_ERROR: {
-    silent: z.array(z.string()).optional().meta({ description: 'Chains that do not answer.' }),
+    silent: z.array(z.string()).optional().meta({ description: 'Chains that do not respond.' }),
   },
 }
 
 type Example = { message: string; details?: Record<string, unknown> }
 
-/** Taken from answers of a running service. */
+/** From responses of a running service. */
 const examples: Partial<Record<ErrorCode, Example>> = {
   INVALID_REQUEST: {
     message: 'walletID is not a field of this request. Did you mean walletId?',
@@ -182,7 +185,7 @@ export function errorSchema(code: ErrorCode): z.ZodObject {
   const schema = z
     .strictObject({
       error: z.literal(code),
-      message: z.string().meta({ description: 'The same in words.' }),
+      message: z.string().meta({ description: 'Description of the error.' }),
       details: z.strictObject({ ...detailsOf[code], docs, requestId }),
     })
     .meta({ id: `${nameOf(code)}Error`, description: hint })
@@ -190,7 +193,7 @@ export function errorSchema(code: ErrorCode): z.ZodObject {
   return schema
 }
 
-/** An answer with this code. */
+/** An example response with this code. */
 export function errorExample(code: ErrorCode): unknown {
   const { message, details } = examples[code] ?? { message: errorCatalog[code].hint }
   return {

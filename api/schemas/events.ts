@@ -3,36 +3,36 @@ import { eventTypes, toPublicType } from '../../domain/events.js'
 import { text, time, walletId, intentId } from './fields.js'
 import { plannedIntent } from './examples/plannedIntent.js'
 
-/** Events: what happens to intents and beside them, in the order in which it is told. */
+/** Events of intents and of the account, in the order of delivery. */
 
 const meanings = [
-  '`intent.step_progressed` tells that the burn of a bridge is confirmed.',
-  '`intent.step_reverted` that a reorg took back what was told of an operation; it is sent again by itself.',
-  '`intent.delayed` and `intent.delay_over` that money in a bridge takes longer than usual, and that it does no more.',
-  '`intent.recovered` that money came out of the bridge after its intent had failed with BRIDGE_TIMEOUT.',
-  '`intent.reopened` that a reorg undid the end that was told; another end follows.',
-  '`wallet.funded` that test money has arrived.',
-  "`credits.low` and `credits.exhausted` that less than a tenth of the month's credits is left, and that nothing is; each is told once until new credits come.",
-  '`webhook.disabled` that an endpoint is sent nothing any more, and why.',
+  '`intent.step_progressed`: the burn of a bridge is confirmed.',
+  '`intent.step_reverted`: a reorg reverted a reported operation. It is retried automatically.',
+  '`intent.delayed` and `intent.delay_over`: money in a bridge takes longer than usual, and the delay has ended.',
+  '`intent.recovered`: money arrived from the bridge after its intent had failed with BRIDGE_TIMEOUT.',
+  '`intent.reopened`: a reorg reverted the reported end. Another end follows.',
+  '`wallet.funded`: test money has arrived.',
+  "`credits.low` and `credits.exhausted`: less than a tenth of the month's credits is left, or none. Each is sent once until new credits are granted.",
+  '`webhook.disabled`: an endpoint was disabled, with the reason.',
 ]
 
 export const publicTypes = eventTypes.map(toPublicType)
 
 const eventType = z.enum(publicTypes).meta({
   id: 'EventType',
-  description: `What has happened. ${meanings.join(' ')} More types may come.`,
+  description: `Type of the event. ${meanings.join(' ')} More types may be added.`,
   examples: ['intent.step_completed'],
 })
 
 export const eventIdInput = z
   .string()
   .regex(/^evt_\d{1,18}$/, { error: 'must be the `id` of an event' })
-  .meta({ description: 'Go on after the event with this id.', examples: ['evt_6'] })
+  .meta({ description: 'Resume after the event with this id.', examples: ['evt_6'] })
 
 export const event = z
   .strictObject({
     id: text(
-      'Names the event for ever. Later events need not have higher numbers: keep the order in which they come.',
+      'Permanent id of the event. Later events may have lower numbers: keep the order of delivery.',
       'evt_7',
     ),
     type: eventType,
@@ -41,12 +41,12 @@ export const event = z
     timestamp: time('When it happened, UTC.'),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "`status` of the intent from then on; of a step its number in `step`, the `kind` of operation, `chain` and `txHash`; `error` and `delay` as in the intent; `userId` and `address` of a new wallet; `amount`, `chain` and `txHash` of test money; `balance` and `monthlyCredits` of credits; `webhookId` and `reason` of an endpoint. An operation's `kind` is bridge (the burn), mint, swap, deposit or withdraw.",
+        'Fields by type. Intent: its new `status`, `error` and `delay`. Step: its number `step`, the `kind` of operation, `chain` and `txHash`. New wallet: `userId` and `address`. Test money: `amount`, `chain` and `txHash`. Credits: `balance` and `monthlyCredits`. Webhook endpoint: `webhookId` and `reason`. The `kind` of an operation is bridge (the burn), mint, swap, deposit or withdraw.',
     }),
   })
   .meta({
     id: 'Event',
-    description: 'Something that has happened to an intent, or in the account beside intents.',
+    description: 'An event of an intent or of the account.',
   })
 
 const about = { intentId: plannedIntent.id, walletId: plannedIntent.walletId }
@@ -75,9 +75,9 @@ export const readToken = z
       .regex(/^svc_rt_[0-9a-f]{48}$/)
       .meta({ examples: ['svc_rt_5b1f0c7d9e2a4b6c8d0e1f2a3b4c5d6e7f8091a2b3c4d5e6'] }),
     intentId,
-    expiresAt: time('When it ends, UTC.'),
+    expiresAt: time('When it expires, UTC.'),
   })
-  .meta({ id: 'ReadToken', description: 'Opens one intent to read, for some minutes.' })
+  .meta({ id: 'ReadToken', description: 'Grants read access to one intent for 15 minutes.' })
 
 export const readTokenAnswer = {
   token: 'svc_rt_5b1f0c7d9e2a4b6c8d0e1f2a3b4c5d6e7f8091a2b3c4d5e6',

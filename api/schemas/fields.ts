@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the fields of resources are, each with what the published document says of it. */
+/** Fields of resources, with their descriptions in the published document. */
 
 export const text = (description: string, example: string) =>
   z.string().meta({ description, examples: [example] })
@@ -49,7 +49,7 @@ export const address = z
 export const unavailable = z
   .array(chain)
   .optional()
-  .meta({ description: 'Chains that do not answer now; absent when all do.' })
+  .meta({ description: 'Chains that do not respond. Absent when all respond.' })
 
 export const protocol = text('Lending protocol.', 'aave-v3')
 export const apy = figure('Yearly yield in percent.', 4.1178)
@@ -59,6 +59,8 @@ export const fundsAt = z
     chain: text('Chain, or `bridge` between two chains.', 'arbitrum-sepolia'),
     asset,
     amount: decimalText('In whole tokens.', '1'),
-    protocol: protocol.optional().meta({ description: 'Where it is lent; absent in the wallet.' }),
+    protocol: protocol
+      .optional()
+      .meta({ description: 'Protocol to which it is lent. Absent for money in the wallet.' }),
   })
   .meta({ id: 'FundsAt', description: 'Money in one place.' })

@@ -36,7 +36,7 @@ const amountOrMax = z
     },
   })
 
-/** What every action takes. */
+/** Fields of every action. */
 const anyAction = {
   walletId: safeText(64).meta({ description: 'Id of the wallet.' }),
   asset: z
@@ -59,7 +59,8 @@ const lend = z
     amount,
     chain: chainName.optional(),
     optimize: z.enum(['apy', 'net']).default('apy').meta({
-      description: '`apy`: the best rate. `net`: what leaves most after bridge, swap and gas.',
+      description:
+        '`apy`: the best rate. `net`: the highest net result after bridge, swap and gas.',
     }),
     horizonDays: z
       .int()
@@ -67,13 +68,13 @@ const lend = z
       .max(3_650)
       .optional()
       .meta({
-        description: `Days over which \`net\` counts; ${DEFAULT_HORIZON_DAYS} when absent.`,
+        description: `Days of yield that \`net\` compares with the costs. ${DEFAULT_HORIZON_DAYS} when absent.`,
         examples: [90],
       }),
   })
   .meta({
     id: 'LendRequest',
-    description: 'Lends where it pays most, unless `chain` is named.',
+    description: 'Lends on `chain`, or at the best rate without it.',
   })
 const withdraw = z
   .strictObject({
@@ -82,7 +83,7 @@ const withdraw = z
     amount: amountOrMax,
     chain: chainName,
   })
-  .meta({ id: 'WithdrawRequest', description: 'Takes back what was lent on `chain`.' })
+  .meta({ id: 'WithdrawRequest', description: 'Withdraws lent money on `chain`.' })
 const bridge = z
   .strictObject({
     ...anyAction,
@@ -103,25 +104,25 @@ const previewed = {
     .meta({ description: 'The `previewId` that `preview_intent` returned.' }),
 }
 
-/** All fields of all actions side by side, as tools are described: which belong together the check says. */
+/** All fields of all actions, for the schema of tools. Validation checks the combination. */
 export const anyRequestFields = {
   ...withdraw.shape,
   action: z.enum(actions).meta({ description: 'What the intent does.' }),
   chain: chainName.optional().meta({
-    description: 'Of a lend: where to lend; where it pays most when absent. Needed to withdraw.',
+    description: 'Chain of a lend, the best rate when absent. Required to withdraw.',
   }),
-  fromChain: chainName.optional().meta({ description: 'Of a bridge: where the money is.' }),
-  toChain: chainName.optional().meta({ description: 'Of a bridge: where it goes.' }),
+  fromChain: chainName.optional().meta({ description: 'Source chain of a bridge.' }),
+  toChain: chainName.optional().meta({ description: 'Destination chain of a bridge.' }),
   optimize: lend.shape.optimize,
   horizonDays: lend.shape.horizonDays,
 }
 export const previewedFields = { ...previewed, ...anyRequestFields }
 
-/** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
+/** Body of `POST /v1/intents`. Each action accepts its own fields only. */
 export const intentRequestBody = z
   .discriminatedUnion('action', [lend, withdraw, bridge], { error: actionRule })
-  .meta({ id: 'IntentRequest', description: 'What an intent shall do.' })
-/** A request with the id of its preview, as `create_intent` takes it. */
+  .meta({ id: 'IntentRequest', description: 'The request of an intent.' })
+/** Input of `create_intent`: a request with the id of its preview. */
 export const previewedRequestBody = z.discriminatedUnion(
   'action',
   [lend.extend(previewed), withdraw.extend(previewed), bridge.extend(previewed)],
@@ -130,9 +131,9 @@ export const previewedRequestBody = z.discriminatedUnion(
 export type IntentRequestBody = z.infer<typeof intentRequestBody>
 
 /**
- * What the body of `POST /v1/intents` asks for: amount in base units, chains by their canonical names.
+ * The request in a body of `POST /v1/intents`: amount in base units, chains by canonical name.
  *
- * @throws {ServiceError} INVALID_REQUEST by the name of the field.
+ * @throws {ServiceError} INVALID_REQUEST with the name of the field.
  */
 export function toRequest(registry: Registry, body: IntentRequestBody): IntentRequest {
   const { asset } = body
@@ -140,7 +141,7 @@ export function toRequest(registry: Registry, body: IntentRequestBody): IntentRe
     case 'lend': {
       const amountUnits = assetUnits(body.amount)
       const chain = body.chain === undefined ? {} : { chain: registry.resolve(body.chain).name }
-      return { action: 'lend', asset, amountUnits, ...chain, ...netWish(body) }
+      return { action: 'lend', asset, amountUnits, ...chain, ...netOption(body) }
     }
     case 'withdraw': {
       const amountUnits = body.amount === 'max' ? 'max' : assetUnits(body.amount)
@@ -159,7 +160,7 @@ export function toRequest(registry: Registry, body: IntentRequestBody): IntentRe
   }
 }
 
-function netWish({ optimize, horizonDays }: z.infer<typeof lend>) {
+function netOption({ optimize, horizonDays }: z.infer<typeof lend>) {
   if (optimize === 'net') return { netOverDays: horizonDays ?? DEFAULT_HORIZON_DAYS }
   if (horizonDays === undefined) return {}
   throw invalidRequest('horizonDays', 'horizonDays is only for optimize: "net".')

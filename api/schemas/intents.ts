@@ -18,13 +18,13 @@ import {
 } from './fields.js'
 import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './story.js'
 
-/** Intents: their plan, how far it is executed, and how they end. */
+/** Intents: plan, progress and end. */
 
 const step = z
   .strictObject({
     type: z
       .enum(['bridge', 'deposit', 'withdraw', 'swap'])
-      .meta({ id: 'StepType', description: 'What a step does.' }),
+      .meta({ id: 'StepType', description: 'Kind of the step.' }),
     sequence: z
       .int()
       .positive()
@@ -35,11 +35,11 @@ const step = z
     protocol: protocol.optional(),
     asset,
     amount: decimalText(
-      'What it spends, in whole tokens. After a bridge or a swap a forecast: what arrives is spent.',
+      'Amount that it spends, in whole tokens. A forecast after a bridge or a swap: the step spends the amount that arrives.',
       '1',
     ),
     speed: z.enum(['fast', 'standard']).optional().meta({ description: 'Of a bridge.' }),
-    maxFee: decimalText('The most that a bridge keeps.', '0.00012').optional(),
+    maxFee: decimalText('Maximum fee of a bridge.', '0.00012').optional(),
     toAsset: asset.optional().meta({ description: 'What a swap brings.' }),
     arrives: decimalText('What a bridge or swap is expected to bring.', '0.9999').optional(),
     minimum: decimalText(
@@ -128,7 +128,7 @@ const results = z
     finalAmount: decimalText('What the last step moved, in whole tokens.', '1').optional(),
     apy: apy.optional(),
   })
-  .meta({ id: 'Results', description: 'What has been done so far.' })
+  .meta({ id: 'Results', description: 'Results so far.' })
 
 const funds = z.array(fundsAt).meta({ description: 'Where the money is now.' })
 
@@ -165,18 +165,18 @@ const intentError = z
 
 const delay = z
   .strictObject({
-    code: z.enum(['BRIDGE_TIMEOUT']).meta({ description: 'What it waits for.' }),
+    code: z.enum(['BRIDGE_TIMEOUT']).meta({ description: 'Why it is delayed.' }),
     since: time('Since when.'),
     message: text('The same in words.', '1 USDC was burned and waits to be attested.'),
     funds,
   })
-  .meta({ id: 'Delay', description: 'Why an intent is late, and where its money is.' })
+  .meta({ id: 'Delay', description: 'Why an intent is delayed, and where its money is.' })
 
 export const intentAction = z
   .enum(actions)
   .meta({ id: 'IntentAction', description: 'What an intent does.' })
 
-/** The fields that an intent has before it is stored: what a dry run answers with. */
+/** Fields of an intent before it is stored, as in a dry run. */
 const intended = {
   walletId,
   action: intentAction,
@@ -190,7 +190,7 @@ export const intent = z
     status: z.enum(statuses).meta({
       id: 'IntentStatus',
       description:
-        '`completed` and `failed` are ends. Poll every 5 to 10 seconds until then. Should a reorg deeper than the confirmations of its chain undo what was told, the intent is `executing` again, without `error` and `completedAt`, and ends anew by itself.',
+        '`completed` and `failed` are final. Poll every 5 to 10 seconds until then. A reorg deeper than the confirmations of its chain reopens an intent: it is `executing` again, without `error` and `completedAt`, and ends again automatically.',
     }),
     ...intended,
     chain: chain.optional().meta({ description: 'As the request named it.' }),
@@ -199,7 +199,7 @@ export const intent = z
     metadata: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'What the caller supplied, unchanged.' }),
+      .meta({ description: 'The metadata of the request, unchanged.' }),
     retryOf: intentId.optional().meta({ description: 'The failed intent that it retries.' }),
     retriedBy: intentId.optional().meta({ description: 'The intent that retries this one.' }),
     executionPlan: executionPlan.optional().meta({ description: 'Present once planned.' }),
@@ -210,12 +210,14 @@ export const intent = z
       .meta({ description: 'Sequence of the first step that is not completed, while it runs.' }),
     waitingFor: waitingFor
       .optional()
-      .meta({ description: 'What its step, its plan or its start waits for.' }),
+      .meta({ description: 'Why it waits: its step, its planning or its start.' }),
     results: results.optional().meta({ description: 'Present from the first operation on.' }),
     funds: funds
       .optional()
       .meta({ description: 'Where its money is now, in any state. Present once planned.' }),
-    delay: delay.optional().meta({ description: 'Present while it is late: nothing has failed.' }),
+    delay: delay
+      .optional()
+      .meta({ description: 'Present while the intent is delayed. It has not failed.' }),
     error: intentError.optional().meta({ description: 'Present on a failed intent.' }),
     createdAt: time('When it was created, UTC.'),
     updatedAt: time('When it or one of its steps changed last, UTC.').optional(),
@@ -231,4 +233,4 @@ export const dryRun = z
     ...intended,
     executionPlan,
   })
-  .meta({ id: 'DryRun', description: 'What an intent would do now. Nothing is stored.' })
+  .meta({ id: 'DryRun', description: 'The plan of a request. Nothing is stored.' })

@@ -7,13 +7,13 @@ const MAX_DEPTH = 5
 type Metadata = Record<string, unknown>
 
 /**
- * The free-form object of a wallet or an intent. It is checked and handed on as it is, never copied: a copy would lose
- * a key like `__proto__`. Refused is what would not come back unchanged.
+ * The free-form object of a wallet or an intent. It is validated and passed on without a copy: a copy would lose a key
+ * like `__proto__`. Values that could not be returned unchanged are rejected.
  */
 export const metadata = z
   .custom<Metadata>(isObject, 'must be an object')
   .meta({
-    description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It comes back unchanged.`,
+    description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged.`,
     examples: [{ tier: 'gold' }],
     override: { type: 'object', additionalProperties: true },
   })
@@ -23,11 +23,11 @@ export const metadata = z
   })
 
 const SIMULATE =
-  'Test networks only: the intent fails with this code at the step that it belongs to, before anything of that step is sent. With BRIDGE_TIMEOUT it fails while the money is in the bridge, and recovers. Refused where money is real, and when the plan has no such step.'
+  'Test networks only: the intent fails with this code at the matching step, before a transaction of that step is sent. With BRIDGE_TIMEOUT it fails while the money is in the bridge, and recovers. Rejected on networks with real money, and when the plan has no such step.'
 
-/** That of an intent: one name in it has a meaning. */
+/** The metadata of an intent. The field `simulate` has a meaning. */
 export const intentMetadata = metadata.meta({
-  description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It comes back unchanged. \`simulate\` has a meaning.`,
+  description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged. \`simulate\` is reserved.`,
   examples: [{ order: 'A-17' }],
   override: {
     type: 'object',
@@ -48,13 +48,13 @@ function faultOf(value: Metadata): string | undefined {
   return isStorable(json) ? undefined : 'has invalid characters'
 }
 
-/** Looks no deeper than it must: the body may hold thousands of levels. */
+/** Stops at the limit: the body may be nested thousands of levels deep. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
-/** Beyond 2^53 JSON.parse has silently taken the nearest number that a double can hold. */
+/** JSON.parse silently rounds integers beyond 2^53. */
 function hasExactNumbers(value: unknown): boolean {
   if (typeof value === 'number') {
     return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))

@@ -5,7 +5,7 @@ import { fundingAnswer, walletAnswer } from './examples/resources.js'
 import { plannedIntent } from './examples/plannedIntent.js'
 import { intentAction } from './intents.js'
 
-/** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */
+/** Identifiers in requests. The format is not checked: an unknown id is not found. */
 export const walletIdInput = safeText(64).meta({
   description: 'Id of a wallet, as `POST /wallets` returned it.',
   examples: [walletAnswer.id],
@@ -29,7 +29,7 @@ export const userIdInput = safeText(128).meta({
 const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
 const isStatus = (value: unknown): value is IntentStatus => statuses.some((one) => one === value)
 
-/** One status, several divided by commas, or the parameter several times. */
+/** One status, several separated by commas, or the parameter several times. */
 const statusList = z
   .unknown()
   .transform((value, context): IntentStatus[] => {
@@ -42,11 +42,11 @@ const statusList = z
   .optional()
   .meta({
     description:
-      'Only those with this status, or with one of several: `status=failed,completed`, or the parameter several times.',
+      'Only intents with this status, or with one of several: `status=failed,completed`, or the parameter several times.',
     override: { type: 'array', items: { type: 'string', enum: [...statuses] }, minItems: 1 },
   })
 
-/** A moment in a query; absent when it does not matter. */
+/** An optional time in a query. */
 const moment = (description: string) =>
   z.iso
     .datetime({ offset: true, error: 'must be a time such as `2026-11-21T04:36:02Z`' })
@@ -59,21 +59,21 @@ const moment = (description: string) =>
 
 export const readTokenInput = safeText(64).optional().meta({
   description:
-    'A token of `POST /intents/{intentId}/read-token`, for browsers, where no `Authorization` can be sent.',
+    'A token of `POST /intents/{intentId}/read-token`, for browsers that cannot send `Authorization`.',
 })
 
-/** By what lists of intents can be restricted. */
+/** Filters of lists of intents. */
 export const intentFilterQuery = {
-  walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
+  walletId: safeText(64).optional().meta({ description: 'Only intents of this wallet.' }),
   status: statusList,
-  action: intentAction.optional().meta({ description: 'Only those of this action.' }),
-  createdAfter: moment('Only those created after this moment.'),
-  createdBefore: moment('Only those created before this moment.'),
+  action: intentAction.optional().meta({ description: 'Only intents with this action.' }),
+  createdAfter: moment('Only intents created after this time.'),
+  createdBefore: moment('Only intents created before this time.'),
 }
 
 type IntentFilterQuery = z.infer<z.ZodObject<typeof intentFilterQuery>>
 
-/** What is not named does not matter. */
+/** The filter of a query. Undefined fields do not filter. */
 export const toIntentFilter = (query: IntentFilterQuery) => ({
   walletId: query.walletId,
   statuses: query.status,

@@ -1,25 +1,26 @@
 import { z } from 'zod'
 import { address, asset, chain, count, decimalText, text, time } from './fields.js'
 
-const purse = z
+const tokenBalance = z
   .strictObject({
     chain,
-    address: address.meta({ description: 'Where money of the service lies.' }),
+    address: address.meta({ description: 'Address of the service that holds the balance.' }),
     asset,
-    balance: decimalText('What it holds, in whole tokens.', '0.25'),
-    lasts: count('So many lends, or fundings, it pays for at the present price of gas.', 812),
+    balance: decimalText('Balance in whole tokens.', '0.25'),
+    lasts: count('Number of lends or fundings that it pays for at the current gas price.', 812),
   })
-  .meta({ id: 'Purse', description: 'Money of the service itself.' })
+  .meta({ id: 'ServiceBalance', description: 'A token balance of the service itself.' })
 
 const chainState = z
   .strictObject({
     chain,
     answered: z.boolean().meta({
-      description: 'False when it said too little to be judged. What was known before holds on.',
+      description:
+        'False when its responses were incomplete. The previous findings then remain in effect.',
     }),
     endpoints: z.array(
       z.strictObject({
-        position: count('Its place among those of the chain, from 1.', 1),
+        position: count('Position among the endpoints of the chain, from 1.', 1),
         state: z.enum(['ok', 'silent', 'other chain']).meta({
           description: 'Whether it serves the chain.',
         }),
@@ -29,37 +30,39 @@ const chainState = z
       .array(
         z.strictObject({
           capability: text('What is disabled.', 'bridge'),
-          what: text('The same in words.', 'the bridge'),
+          what: text('Name of the capability.', 'the bridge'),
           reason: text('Why.', 'there is no TokenMessenger of that MessageTransmitter'),
         }),
       )
-      .meta({ description: 'Nothing when all is well.' }),
+      .meta({ description: 'Disabled capabilities. Empty when all work.' }),
     checks: z.array(
       z.strictObject({
-        check: text('What was looked at.', 'USDC domain'),
+        check: text('Subject of the check.', 'USDC domain'),
         outcome: z.enum(['ok', 'warning', 'failed']),
-        detail: text('What was found.', 'is that of USDC, version 2'),
+        detail: text('Finding.', 'is that of USDC, version 2'),
       }),
     ),
   })
-  .meta({ id: 'ChainState', description: 'A chain as it was when it was last looked at.' })
+  .meta({ id: 'ChainState', description: 'A chain at the latest check.' })
 
 export const readiness = z
   .strictObject({
-    checkedAt: time('When it was looked at, UTC.'),
+    checkedAt: time('Time of the check, UTC.'),
     chains: z.array(chainState),
-    treasury: z.array(purse).meta({
-      description: 'Pays what `POST /v1/demo/fund` sends, in USDC, and refills lanes, in ETH.',
+    treasury: z.array(tokenBalance).meta({
+      description: 'Pays for `POST /v1/demo/fund` in USDC, and refills senders in ETH.',
     }),
-    lanes: z.array(purse).meta({ description: 'Pay the gas of everything.' }),
+    lanes: z
+      .array(tokenBalance)
+      .meta({ description: 'Senders: they pay the gas of all transactions.' }),
     requestLog: z
       .strictObject({
-        written: count('Requests that are in it.', 81_200),
-        waiting: count('Those that are written next.', 12),
-        dropped: count('Those that are lost: the database was away for too long.', 0),
-        unknownCaller: count('Those without a valid key. They are in no log.', 31),
+        written: count('Stored requests.', 81_200),
+        waiting: count('Requests that wait to be stored.', 12),
+        dropped: count('Lost requests: the database was unavailable for too long.', 0),
+        unknownCaller: count('Requests without a valid key. They are not stored.', 31),
       })
       .optional()
-      .meta({ description: 'The request log of this process, counted since it began.' }),
+      .meta({ description: 'Counts of the request log of this process since its start.' }),
   })
-  .meta({ id: 'Readiness', description: 'What works in this deployment, and what does not.' })
+  .meta({ id: 'Readiness', description: 'Health report of the deployment.' })

@@ -19,8 +19,8 @@ import {
 } from './fields.js'
 
 /**
- * The resources that the API answers with. Strict, so that a test finds a field that nobody documented;
- * the published document leaves additional fields open, because answers may grow within `v1`.
+ * The resources of the API. They are strict, so that tests find undocumented fields. The published document allows
+ * additional fields, because responses may gain fields within `v1`.
  */
 
 /** A page of a list, newest first. */
@@ -28,7 +28,7 @@ export const listOf = (item: z.ZodType, id: string, description: string) =>
   z
     .strictObject({
       data: z.array(item),
-      hasMore: z.boolean().meta({ description: 'Whether more follow.' }),
+      hasMore: z.boolean().meta({ description: 'True when there is a next page.' }),
       nextCursor: text(
         'Send it as `cursor` for the next page; null on the last one.',
         'aW50ZW50…',
@@ -62,7 +62,7 @@ const tokenBalance = z
 
 const chainBalances = z
   .strictObject({ chain, tokens: z.array(tokenBalance) })
-  .meta({ id: 'ChainBalances', description: 'What a wallet holds on one chain.' })
+  .meta({ id: 'ChainBalances', description: 'Token balances of a wallet on one chain.' })
 
 export const balances = z
   .strictObject({
@@ -74,20 +74,20 @@ export const balances = z
     totalValueUsd: figure('Sum over all chains in USD.', 250.5),
     unavailable,
   })
-  .meta({ id: 'Balances', description: 'What a wallet holds on every supported chain.' })
+  .meta({ id: 'Balances', description: 'Token balances of a wallet on every supported chain.' })
 
 const rate = z
   .strictObject({ chain, protocol, asset, apy })
-  .meta({ id: 'YieldRate', description: 'What a market pays now.' })
+  .meta({ id: 'YieldRate', description: 'Current rate of a market.' })
 
 const disabledMarket = z
   .strictObject({
     chain,
     protocol,
     asset: asset.optional(),
-    reason: text('Why it is not offered.', 'it does not list the token'),
+    reason: text('Why it is disabled.', 'it does not list the token'),
   })
-  .meta({ id: 'DisabledMarket', description: 'A market that is listed, but cannot be used now.' })
+  .meta({ id: 'DisabledMarket', description: 'A listed market that cannot be used now.' })
 
 const bestYield = z
   .strictObject({
@@ -109,7 +109,7 @@ export const yields = z
     disabled: z
       .array(disabledMarket)
       .optional()
-      .meta({ description: 'Markets that cannot be used now; absent when all can.' }),
+      .meta({ description: 'Markets that cannot be used now. Absent when all can be used.' }),
   })
   .meta({ id: 'Yields', description: 'Lending rates, read from the chains.' })
 
@@ -118,39 +118,42 @@ const position = z
     chain,
     protocol,
     asset,
-    deposited: decimalText('What intents have deposited, in whole tokens.', '100'),
-    withdrawn: decimalText('What intents have taken out, in whole tokens.', '0'),
-    currentValue: decimalText('What it is worth on the chain now, in whole tokens.', '100.25'),
+    deposited: decimalText('Deposits by intents, in whole tokens.', '100'),
+    withdrawn: decimalText('Withdrawals by intents, in whole tokens.', '0'),
+    currentValue: decimalText('Current value on the chain, in whole tokens.', '100.25'),
     earned: z
       .string()
       .regex(/^-?\d+(\.\d+)?$/)
       .meta({
         description:
-          '`currentValue` and `withdrawn` less `deposited`, in whole tokens; negative after a loss.',
+          '`currentValue` plus `withdrawn` minus `deposited`, in whole tokens. Negative after a loss.',
         examples: ['0.25'],
       }),
     apy,
     closed: z
       .literal(true)
       .optional()
-      .meta({ description: 'Everything was taken out. Absent when it was not.' }),
+      .meta({ description: 'True when everything was withdrawn, else absent.' }),
   })
-  .meta({ id: 'Position', description: 'What a wallet has lent to one protocol on one chain.' })
+  .meta({
+    id: 'Position',
+    description: 'A lending position of a wallet: one protocol on one chain.',
+  })
 
 export const positions = z
   .strictObject({
     walletId,
     address,
     positions: z.array(position).meta({
-      description: 'Those that are not empty; with `closed=true` also those that were emptied.',
+      description: 'Open positions, with `closed=true` also closed ones.',
     }),
     unavailable,
   })
-  .meta({ id: 'Positions', description: 'What a wallet has lent.' })
+  .meta({ id: 'Positions', description: 'Lending positions of a wallet.' })
 
 export const yieldSnapshot = z
-  .strictObject({ chain, protocol, asset, apy, takenAt: time('When it was read, UTC.') })
-  .meta({ id: 'YieldSnapshot', description: 'What a market paid at a moment.' })
+  .strictObject({ chain, protocol, asset, apy, takenAt: time('Time of the reading, UTC.') })
+  .meta({ id: 'YieldSnapshot', description: 'Rate of a market at a point in time.' })
 
 export const funding = z
   .strictObject({
@@ -159,20 +162,20 @@ export const funding = z
     status: z.enum(fundingStatuses).meta({
       id: 'FundingStatus',
       description:
-        '`pending`: the money arrives after a delay. `completed`: it is in the wallet. `failed`: it was not sent, and will not be.',
+        '`pending`: the money is on its way. `completed`: it is in the wallet. `failed`: it was not sent, and will not be.',
     }),
     chain,
     asset,
     amount: figure('In whole tokens: always 1.', 1),
     waitingFor: waitingFor.optional().meta({ description: 'Present while it is pending.' }),
-    txHash: txHash.optional().meta({ description: 'The transfer, once it is in a block.' }),
+    txHash: txHash.optional().meta({ description: 'Hash of the transfer, once it is in a block.' }),
     explorerUrl: explorerUrl.optional(),
     error: z
       .strictObject({ code: z.literal('FUNDING_FAILED'), message: z.string() })
-      .meta({ id: 'FundingError', description: 'Why a funding has failed.' })
+      .meta({ id: 'FundingError', description: 'Why a funding failed.' })
       .optional(),
     createdAt: time('When it was requested, UTC.'),
-    endedAt: time('When it was completed, or had failed, UTC.').optional(),
+    endedAt: time('When it was completed or failed, UTC.').optional(),
   })
   .meta({ id: 'Funding', description: 'Test money for a wallet.' })
 

@@ -3,12 +3,12 @@ import { stepStatuses } from '../../domain/stepOperation.js'
 import { waitingCatalog, waitingCodes } from '../../domain/waiting.js'
 import { chain, figure, text, time } from './fields.js'
 
-/** How far something is, what it waits for, and where it stands on its chain. */
+/** Status, wait reason and transaction of a step or a funding. */
 
 const keysOf = <Key extends string>(record: Record<Key, unknown>) =>
   Object.keys(record) as [Key, ...Key[]]
 
-/** Names with what each means, for a description. */
+/** Names with their meanings, for a description. */
 const listed = (meanings: Record<string, string>) =>
   Object.entries(meanings)
     .map(([name, meaning]) => `\`${name}\`: ${meaning}${meaning.endsWith('.') ? '' : '.'}`)
@@ -21,7 +21,7 @@ export const txHash = z
 
 export const stepStatus = z.enum(keysOf(stepStatuses)).meta({
   id: 'StepStatus',
-  description: `How far it is. ${listed(stepStatuses)}`,
+  description: `Status of the step. ${listed(stepStatuses)}`,
   examples: ['completed'],
 })
 
@@ -33,19 +33,22 @@ export const waitingFor = z
   .strictObject({
     code: z.enum(waitingCodes).meta({
       id: 'WaitingCode',
-      description: `Why it does not go on at this moment. ${listed(waits)} More may be added.`,
+      description: `Why it waits. ${listed(waits)} More codes may be added.`,
       examples: ['ATTESTATION'],
     }),
-    message: text('The same in words.', 'Burned on arbitrum-sepolia. Waits for the attestation.'),
-    since: time('Since when.'),
-    usualSeconds: figure('How long that usually takes at most, where it is known.', 15).optional(),
+    message: text(
+      'Description of the wait.',
+      'Burned on arbitrum-sepolia. Waits for the attestation.',
+    ),
+    since: time('Start of the wait.'),
+    usualSeconds: figure('Usual maximum duration in seconds, when known.', 15).optional(),
   })
-  .meta({ id: 'WaitingFor', description: 'What is waited for. Nothing has failed.' })
+  .meta({ id: 'WaitingFor', description: 'Why it waits. Nothing has failed.' })
 
 export const times = {
-  startedAt: time('When its first operation was ordered.').optional(),
-  endedAt: time('When it was over.').optional(),
-  txHash: txHash.optional().meta({ description: 'Its last transaction that is in a block.' }),
+  startedAt: time('When its first operation was created.').optional(),
+  endedAt: time('When it finished.').optional(),
+  txHash: txHash.optional().meta({ description: 'Hash of its latest transaction in a block.' }),
 }
 
 export const part = z
@@ -58,5 +61,5 @@ export const part = z
   .meta({ id: 'StepPart', description: 'A part of a bridge step.' })
 
 export const explorerUrl = z.url().meta({
-  description: 'Its page in the explorer of the chain; absent where there is none.',
+  description: 'Page in the block explorer of the chain. Absent when the chain has none.',
 })

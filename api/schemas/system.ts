@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { readiness } from './readiness.js'
 
-/** What the page of operators shows: the whole deployment, over all accounts. */
+/** The operators' page: the whole deployment, across all accounts. */
 
 const moment = z.iso.datetime()
 
 export const systemAnswer = z.strictObject({
   readiness,
-  /** A role without a session has no process that works. */
+  /** A role without a database session has no running process. */
   roles: z.array(z.strictObject({ role: z.string(), sessions: z.int(), isThere: z.boolean() })),
   temporal: z.boolean(),
   chains: z.array(

@@ -8,7 +8,7 @@ import { count, identifier, text, time } from './fields.js'
 
 const keysOf = <Name extends string>(catalog: Record<Name, string>) =>
   Object.keys(catalog) as [Name, ...Name[]]
-const told = (catalog: Record<string, string>) =>
+const describeAll = (catalog: Record<string, string>) =>
   Object.entries(catalog)
     .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
     .join(' ')
@@ -34,7 +34,7 @@ const secret = z
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
   .meta({
     description:
-      'What deliveries are signed with. Shown here only: a replay by `Idempotency-Key` lacks it. Whoever has lost it rotates it.',
+      'Secret that signs deliveries. It is shown once: a replay by `Idempotency-Key` omits it. Rotate a lost secret.',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0BN4ygFzvX0='],
   })
 
@@ -47,7 +47,7 @@ const events = z
   .array(z.enum(typeNames))
   .min(1)
   .meta({
-    description: `The types of events that are sent. \`${ALL_EVENTS}\`: all, those too that come later.`,
+    description: `Types of events to send. \`${ALL_EVENTS}\`: all types, including future ones.`,
     examples: [['intent.completed', 'intent.failed']],
   })
 const description = z
@@ -59,7 +59,7 @@ const description = z
   })
 const status = z.enum(['enabled', 'disabled']).meta({
   description:
-    'Nothing is sent to a disabled endpoint. What happens meanwhile is not made up for: read it on `GET /events`.',
+    'A disabled endpoint receives no events. Events of that time are not sent later: read them on `GET /events`.',
 })
 
 export const createWebhookBody = z
@@ -89,7 +89,7 @@ export const rotateSecretBody = z
       .min(0)
       .max(MAX_GRACE_HOURS)
       .default(24)
-      .meta({ description: 'For how long the secret before signs beside the new one.' }),
+      .meta({ description: 'Hours for which the previous secret also signs.' }),
   })
   .default({ graceHours: 24 })
   .meta({ id: 'RotateSecretRequest' })
@@ -103,44 +103,46 @@ const webhookFields = {
   disabledReason: z
     .enum(keysOf(disabledReasons))
     .optional()
-    .meta({ description: told(disabledReasons) }),
+    .meta({ description: describeAll(disabledReasons) }),
   disabledAt: time('When it was disabled, UTC.').optional(),
   createdAt: time('When it was created, UTC.'),
 }
 export const webhook = z
   .strictObject(webhookFields)
-  .meta({ id: 'Webhook', description: 'Where events are sent.' })
+  .meta({ id: 'Webhook', description: 'An endpoint that receives events.' })
 export const createdWebhook = z
   .strictObject({ ...webhookFields, secret: secret.optional() })
   .meta({ id: 'CreatedWebhook', description: 'A new endpoint, with its secret.' })
 export const rotatedSecret = z
   .strictObject({
     secret: secret.optional(),
-    previousUntil: time('Until when the secret before signs too, UTC.'),
+    previousUntil: time('Until when the previous secret also signs, UTC.'),
   })
   .meta({ id: 'RotatedSecret', description: 'The new secret of an endpoint.' })
 export const deletedWebhook = z
   .strictObject({ id: webhookId, deleted: z.literal(true) })
-  .meta({ id: 'DeletedWebhook', description: 'An endpoint that is no more.' })
+  .meta({ id: 'DeletedWebhook', description: 'A deleted endpoint.' })
 
 const attempt = z
   .strictObject({
     at: time('When it was sent, UTC.'),
-    ms: count('How long it took.', 87),
+    ms: count('Duration in milliseconds.', 87),
     status: z
       .int()
       .optional()
-      .meta({ description: 'Of the answer.', examples: [200] }),
+      .meta({ description: 'HTTP status of the response.', examples: [200] }),
     error: z
       .enum(keysOf(attemptErrors))
       .optional()
-      .meta({ description: `Absent when it was accepted. ${told(attemptErrors)}` }),
+      .meta({
+        description: `Absent when the endpoint accepted the event. ${describeAll(attemptErrors)}`,
+      }),
     body: z
       .string()
       .optional()
-      .meta({ description: 'The first kB of the answer.', examples: ['ok'] }),
+      .meta({ description: 'The first kB of the response.', examples: ['ok'] }),
   })
-  .meta({ id: 'DeliveryAttempt', description: 'One try to deliver.' })
+  .meta({ id: 'DeliveryAttempt', description: 'An attempt to deliver.' })
 
 export const deliveryStatus = z.enum(['pending', 'delivered', 'failed'])
 export const delivery = z
@@ -150,16 +152,18 @@ export const delivery = z
       .regex(/^whd_\d+$/)
       .meta({ description: 'Identifies a delivery.', examples: ['whd_12'] }),
     webhookId,
-    eventId: text('Of the event; also the header `webhook-id`, the same on each try.', 'evt_8'),
-    type: z.enum(eventTypes.map(toPublicType)).meta({ description: 'Of the event.' }),
+    eventId: text('Id of the event, same as the header `webhook-id` of each attempt.', 'evt_8'),
+    type: z.enum(eventTypes.map(toPublicType)).meta({ description: 'Type of the event.' }),
     status: deliveryStatus.meta({
-      description: '`failed`: it was tried for three days, or the endpoint was disabled.',
+      description: '`failed`: all attempts of three days failed, or the endpoint was disabled.',
     }),
-    attempts: z.array(attempt).meta({ description: 'The latest 50 tries, the oldest first.' }),
-    nextAttemptAt: time('When it is tried next, UTC; absent when it is over.').optional(),
-    createdAt: time('When it was ordered, UTC.'),
+    attempts: z.array(attempt).meta({ description: 'The latest 50 attempts, oldest first.' }),
+    nextAttemptAt: time(
+      'Time of the next attempt, UTC. Absent when the delivery has ended.',
+    ).optional(),
+    createdAt: time('When it was created, UTC.'),
   })
-  .meta({ id: 'Delivery', description: 'An event on its way to an endpoint.' })
+  .meta({ id: 'Delivery', description: 'The delivery of an event to an endpoint.' })
 
 export const createWebhookRequest = {
   url: 'https://example.com/hooks/steward',

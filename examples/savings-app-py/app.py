@@ -3,7 +3,7 @@
     GET  /users/<user>           what is saved, what it earned, what is not invested yet
     POST /users/<user>           opens an account, with a test dollar as a present
     POST /users/<user>/savings   {"amount": "1", "order": "a name of yours"}: invests it, once per order
-    GET  /savings/<id>           how far that is, as the webhooks have told
+    GET  /savings/<id>           its status, from the webhooks
     POST /webhooks               for Steward alone
 
 Needs STEWARD_API_KEY and STEWARD_BASE_URL, and for webhooks STEWARD_WEBHOOK_SECRET. PORT is 8080 unless set.

@@ -60,7 +60,7 @@ describe.concurrent('each example, as a reader runs it:', () => {
     })
   })
 
-  test('failures.ts is refused, fails as it was told to, says where the money is, and completes by a retry', async () => {
+  test('failures.ts: prints the rejection, the simulated failure with its funds, and the completed retry', async () => {
     const example = await open()
     const output = await runTypeScript('examples/failures.ts', example)
     expect(output.trim().split('\n')).toEqual([

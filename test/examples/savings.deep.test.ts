@@ -88,14 +88,14 @@ describe('examples/savings-app-ts', () => {
     expect(await app.order('grace', 'g-2', { kind: 'withdraw', amount: '1' })).toMatchObject({
       status: 409,
     })
-    expect(await app.order('nobody', 'n-1', save('1'))).toMatchObject({ status: 404 })
+    expect(await app.order('unknown', 'n-1', save('1'))).toMatchObject({ status: 404 })
     expect(await app.order('grace', 'g-3', { kind: 'spend', amount: '1' })).toMatchObject({
       status: 400,
     })
   })
 })
 
-describe('examples/savings-app-ts, told by webhooks', () => {
+describe('examples/savings-app-ts with webhooks', () => {
   const path = '/webhooks/steward'
   let app: SavingsApp
   let hook: string
@@ -108,7 +108,7 @@ describe('examples/savings-app-ts, told by webhooks', () => {
   })
   afterAll(() => app?.kill())
 
-  test('an order is done when Steward says so, also after a restart in between', async () => {
+  test('webhooks complete an order, also across a restart', async () => {
     await app.signUp('heidi')
     await app.order('heidi', 'h-1', save('1'))
     await untilExecuting(app, 'heidi')

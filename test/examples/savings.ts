@@ -17,7 +17,7 @@ export async function findFreePort(): Promise<number> {
   return port
 }
 
-/** `examples/savings-app-ts`, started as its README says, and what its users and its owner see of it. */
+/** Starts `examples/savings-app-ts` as documented, with clients of its users and its owner. */
 export async function startSavingsApp({ env, file, port = 0 }: Where) {
   let program = await start()
   const steward = new Steward({

@@ -83,7 +83,7 @@ describe('a market of another USD token', () => {
   test('a plan with a minimum of 0.10 for 1 is not signed', async () => {
     const { intent, submitSwap } = await withdrawn()
     await forge(world, intent.id, 2, { minimum: '0.3' })
-    await expectRefused(world, await submitSwap(), /at least 99 % of what it spends/)
+    await expectRefused(world, await submitSwap(), /at least 99 % of its input/)
   })
 
   test('the output of the previous step is read from the chain, never from rows', async () => {
@@ -155,7 +155,7 @@ describe('a market of another USD token', () => {
 
     await forge(world, intent.id, 2, { minimum: '0.3' })
     const id = await submitSwap()
-    await expectRefused(world, id, /at least 99 % of what it spends/)
+    await expectRefused(world, id, /at least 99 % of its input/)
     expect(await dollarsOf((await addressOf(intent)) ?? '')).toBeGreaterThanOrEqual(arrived)
 
     // A signer without the limit would have signed it.
@@ -199,7 +199,7 @@ describe('a market of USDC', () => {
     const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
     await forge(world, crossing.intentId, 1, { maxFee: '0.5' })
     const { operationId } = await submitBurn(world, crossing)
-    await expectRefused(world, operationId, /keep no more than 0.2 % of the amount/)
+    await expectRefused(world, operationId, /keep at most 0.2 % of the amount/)
   })
 
   test('error: a plan that spends more than the request is not signed', async () => {

@@ -52,7 +52,7 @@ const countedBody = ({ since, requests, errors }: RequestCount) => ({
   successRate: requests === 0 ? null : (requests - errors) / requests,
 })
 
-/** One entry for each chain, protocol and asset, the greatest first. A market that is no longer listed is left out. */
+/** One entry per chain, protocol and asset, largest first. Markets that are no longer listed are left out. */
 function sumByProtocol(registry: Registry, lent: Lent[]) {
   const sums = new Map<string, { chain: string; protocol: string; asset: string; units: bigint }>()
   for (const { chainId, market: address, units } of lent) {

@@ -9,7 +9,7 @@ import { readReadinessBody } from '../service/readinessBody.js'
 import type { Registry } from '../../../chains/registry.js'
 import type { SystemAnswer } from '../../schemas/system.js'
 
-/** For operators, whatever their role in the account that they look from. */
+/** For operators, in any role. */
 export const getSystem = memberRoute(
   {
     ...{ method: 'get', path: '/system', roles },
@@ -18,7 +18,7 @@ export const getSystem = memberRoute(
   async (services, { caller }) => {
     const state = await readSystem(services.db, caller.userId)
     if (!state) {
-      throw new ServiceError('FORBIDDEN', 'Only operators of this service see its whole state.')
+      throw new ServiceError('FORBIDDEN', 'Only operators of this service may read its state.')
     }
     const [readiness, temporal] = await Promise.all([
       readReadinessBody(services),
@@ -33,7 +33,7 @@ function toAnswer(
   registry: Registry,
   { roles, chains, lanes, stops, acts, late }: SystemState,
 ): Omit<SystemAnswer, 'readiness' | 'temporal'> {
-  // A chain that is not in the deployment any more has its number.
+  // A chain that the deployment no longer has is shown by its number.
   const nameOf = (id: string) =>
     registry.chains.find(({ chainId }) => String(chainId) === id)?.name ?? id
   return {

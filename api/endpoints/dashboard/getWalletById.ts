@@ -6,7 +6,7 @@ import { noQuery } from '../../http/input.js'
 import { walletIdInput } from '../../schemas/parameters.js'
 import { walletBody } from '../wallets/walletBody.js'
 
-/** Pages know a wallet by its id, programs by their own id of its user. */
+/** By the id of the wallet. The public endpoint uses the caller's userId. */
 export const getWalletById = memberRoute(
   {
     ...{ method: 'get', path: '/wallets/by-id/:walletId', roles },

@@ -6,7 +6,7 @@ import { memberRoute } from '../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../http/input.js'
 import type { YieldPointBody } from '../../schemas/activity.js'
 
-/** The chart of a week, in one answer: as single readings it would be thousands of rows. */
+/** Averages for the chart of a week. The single readings are thousands of rows. */
 export const listYieldWeek = memberRoute(
   {
     ...{ method: 'get', path: '/yields/week', roles },

@@ -5,7 +5,7 @@ import { memberRoute } from '../../http/auth/memberRoute.js'
 import { searchInput, type SearchAnswer } from '../../schemas/activity.js'
 import { anyMemberReads } from './memberSpecs.js'
 
-/** Where the dashboard shows what was found. */
+/** Dashboard path of a search result. */
 const pathOf: Record<Found['kind'], (id: string) => string> = {
   intent: (id) => `/intents/${id}`,
   wallet: (id) => `/wallets/${id}`,
@@ -19,7 +19,7 @@ export const search = memberRoute(
   { ...anyMemberReads, path: '/search', query: z.strictObject({ q: searchInput }) },
   async ({ db }, { caller, query: { q } }) => {
     const text = q.trim()
-    // Stored with its checksum; a reader may have it from where it is written otherwise.
+    // Addresses are stored with their checksum.
     const stored = addresses.test(text) ? getAddress(text.toLowerCase()) : text
     const found = await findAnything(db, caller.accountId, stored)
     const data = found.map(({ kind, id }) => ({ kind, id, path: pathOf[kind](id) }))

@@ -27,7 +27,7 @@ export const fundWallet = writeRoute(
       tag: 'Demo',
       summary: 'Fund a testnet wallet',
       description:
-        'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay. A deployment may give only so many fundings a day to a wallet and to an account: RATE_LIMITED then says how many, and `Retry-After` when there is another one.',
+        'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay. A deployment may limit the fundings per day of a wallet and of an account. RATE_LIMITED then reports the limit, and `Retry-After` the seconds until the next funding.',
       requests: { funding: fundRequest },
       responses: {
         201: {
@@ -45,7 +45,7 @@ export const fundWallet = writeRoute(
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await getUsableWallet(db, accountId, body.walletId)
     await assertFunded(services)
-    // A worker starts what is stored.
+    // A worker starts stored fundings.
     return commit(async (trx) => {
       const { units } = demoFunding
       await assertWithinLimits(trx, { accountId, walletId }, services.fundingLimits)
@@ -55,7 +55,7 @@ export const fundWallet = writeRoute(
   },
 )
 
-/** What was found broken may have been put right since: a treasury is filled, say. */
+/** Probes again before it rejects: the cause may be fixed, such as an empty treasury. */
 async function assertFunded({ db, chains, registry, prober }: Services): Promise<void> {
   const { chainId } = registry.get(demoFunding.chain)
   const paused = whyPaused(await readPauses(db), chainId)
@@ -67,7 +67,7 @@ async function assertFunded({ db, chains, registry, prober }: Services): Promise
   if (why) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, why)
 }
 
-/** Holds the account's other fundings until the transaction ends. Throws RATE_LIMITED when a limit is reached. */
+/** Locks the fundings of the account until the transaction ends. Throws RATE_LIMITED when a limit is reached. */
 async function assertWithinLimits(
   trx: Db,
   { accountId, walletId }: { accountId: string; walletId: string },
@@ -82,7 +82,7 @@ async function assertWithinLimits(
   const isAccount = ofAccount >= ofWallet
   const limit = isAccount ? perAccount : perWallet
   const times = limit === 1 ? 'once' : `${limit} times`
-  const who = isAccount ? 'An account' : 'A wallet'
-  const message = `${who} is funded ${times} a day at most. Try again in ${retryAfter} s.`
+  const subject = isAccount ? 'An account' : 'A wallet'
+  const message = `${subject} is funded at most ${times} a day. Try again in ${retryAfter} s.`
   throw new ServiceError('RATE_LIMITED', message, { limit, window: '1 day', retryAfter })
 }

@@ -4,7 +4,7 @@ import { assetText } from '../../../domain/money.js'
 import type { Funding } from '../../../db/intents/fundings.js'
 import type { StepOperation } from '../../../domain/stepOperation.js'
 
-/** The funding resource. `operation`: what pays it; undefined before it is ordered. */
+/** The funding resource. `operation`: its payment, undefined before it is created. */
 export function fundingBody(
   { chains }: Registry,
   { id, walletId, createdAt }: Funding,

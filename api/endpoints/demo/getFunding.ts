@@ -9,7 +9,7 @@ import { funding as fundingSchema } from '../../schemas/resources.js'
 import { readUntil, versionOf, type State, type Waiting } from '../readUntil.js'
 import { fundingBody } from './fundingBody.js'
 
-/** A failed funding writes no event. */
+/** Interval of reads, milliseconds. A failed funding writes no event. */
 const RECHECK_MS = 2_000
 
 export const getFunding = readRoute(
@@ -18,9 +18,7 @@ export const getFunding = readRoute(
     caller: apiKey({ credits: prices.readFunding }),
     params: z.object({ fundingId: fundingIdInput }),
     query: z.strictObject({
-      wait: secondsToWait(
-        'Answer when the funding is completed or failed, or after that many seconds.',
-      ),
+      wait: secondsToWait('Seconds to wait until the funding is completed or failed.'),
     }),
     waits: ({ wait }) => wait,
     docs: {

@@ -19,9 +19,9 @@ export const createReadToken = writeRoute(
     docs: {
       operationId: 'createReadToken',
       tag: 'Events',
-      summary: 'Make a token for a browser',
+      summary: 'Create a token for a browser',
       description:
-        'Opens `GET /intents/{intentId}` and its `/events` to whoever holds it, for 15 minutes, and nothing else. Send it as `Authorization: Bearer svc_rt_…`, or as `?token=` where no header can be sent, as by an EventSource. It works from pages of any origin, costs no credits, and may be used 60 times a minute.',
+        'Creates a token that is valid for 15 minutes and grants access to `GET /intents/{intentId}` and its `/events` only. Send it as `Authorization: Bearer svc_rt_…`, or as `?token=` where no header can be sent, as by an EventSource. It works from pages of any origin, costs no credits, and is limited to 60 requests a minute.',
       responses: {
         201: {
           description: 'The token. It is not shown again.',

@@ -2,10 +2,10 @@ import { eventBody } from '../../../domain/eventBody.js'
 import { toFrame } from '../../http/streaming/eventStream.js'
 import type { IntentEvent } from '../../../domain/events.js'
 
-/** However many streams tell an event, its text is made once. */
+/** Texts are shared by all streams of an event. */
 const texts = new WeakMap<IntentEvent, string>()
 
-/** An event as it goes over a stream. */
+/** An event on the wire of a stream. */
 export function eventText(event: IntentEvent): string {
   const known = texts.get(event)
   if (known !== undefined) return known

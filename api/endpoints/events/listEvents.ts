@@ -21,7 +21,7 @@ const oneOrMoreTypes = z
   .pipe(z.array(z.enum(publicTypes)))
   .optional()
   .meta({
-    description: 'Only those of this type, or of these: with commas between them.',
+    description: 'Only events of this type, or of several types separated by commas.',
     examples: ['intent.completed,intent.failed'],
     override: { type: 'string' },
   })
@@ -35,27 +35,27 @@ export const listEvents = streamRoute(
       ...pageQuery,
       after: eventIdInput.optional(),
       type: oneOrMoreTypes,
-      walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
-      intentId: safeText(64).optional().meta({ description: 'Only those of this intent.' }),
+      walletId: safeText(64).optional().meta({ description: 'Only events of this wallet.' }),
+      intentId: safeText(64).optional().meta({ description: 'Only events of this intent.' }),
     }),
     docs: {
       operationId: 'listEvents',
       tag: 'Events',
       summary: 'Read or follow all events',
-      description: `A list, oldest first. Whoever polls asks with the \`id\` of his last event as \`after\`. With \`Accept: text/event-stream\` server-sent events without an end, from now on or after the event that is named; \`limit\` and \`cursor\` are for the list. ${RESUMING} ${KEPT}`,
+      description: `Returns a list, oldest first. To poll, send the \`id\` of your last event as \`after\`. With \`Accept: text/event-stream\` it returns an endless stream of server-sent events, from now on or after the named event. \`limit\` and \`cursor\` apply to the list only. ${RESUMING} ${KEPT}`,
       responses: {
         200: {
-          description: 'A page of events, or with `Accept: text/event-stream` the events.',
+          description: 'A page of events, or a stream with `Accept: text/event-stream`.',
           schema: listOf(event, 'EventList', 'Events, oldest first.'),
           examples: { last: { data: [...eventExamples], hasMore: false, nextCursor: null } },
         },
       },
-      stream: { description: 'What happens in the account.', example: exampleStream },
+      stream: { description: 'The events of the account.', example: exampleStream },
       errors: [],
     },
   },
   {
-    async tell({ db }, { caller: { accountId }, query, lastEventId }) {
+    async stream({ db }, { caller: { accountId }, query, lastEventId }) {
       const filter = toFilter(query)
       const after = await readStart(db, accountId, lastEventId ?? query.after)
       if (after) return { filter, after, toText: eventText }

@@ -12,9 +12,9 @@ import { eventIdInput } from '../../schemas/events.js'
 import type { Db } from '../../../db/connection/connect.js'
 
 /**
- * Where a client wants to go on, undefined when he names no event.
+ * The position after which a client resumes, undefined when it names no event.
  *
- * @throws {ServiceError} INVALID_REQUEST for what is no event of the account.
+ * @throws {ServiceError} INVALID_REQUEST when the account has no such event.
  */
 export async function readStart(
   db: Db,
@@ -27,7 +27,7 @@ export async function readStart(
   const place = await findPosition(db, accountId, id)
   if (place) return place
   if (id <= (await readEventFloor(db)).id) {
-    throw invalidRequest('after', 'This event is kept no longer.', 'event_gone')
+    throw invalidRequest('after', 'This event is deleted. List events without after.', 'event_gone')
   }
   const message = 'after, or Last-Event-ID, is not the id of an event of this account.'
   throw invalidRequest('after', message)

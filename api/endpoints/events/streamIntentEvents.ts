@@ -22,29 +22,28 @@ export const streamIntentEvents = streamRoute(
       operationId: 'streamIntentEvents',
       tag: 'Events',
       summary: 'Follow an intent',
-      description: `Server-sent events, from the beginning. The stream ends after \`intent.completed\`, \`intent.cancelled\`, \`intent.recovered\` and \`intent.failed\`, unless that failed with BRIDGE_TIMEOUT: then it goes on until the money has come out of the bridge (\`intent.recovered\`). Asked to go on after that, it answers 204, by which an EventSource knows that it is over. A reorg that undoes the end later is told on \`GET /events\`. An intent whose events are kept no longer answers 204. ${RESUMING} ${KEPT}`,
+      description: `Streams the events of an intent from the beginning as server-sent events. The stream ends after \`intent.completed\`, \`intent.cancelled\`, \`intent.recovered\` and \`intent.failed\`. After a failure with BRIDGE_TIMEOUT it stays open until the money arrives from the bridge (\`intent.recovered\`). A request to resume after the end returns 204, and an EventSource then stops. A later reorg that reverts the end is reported on \`GET /events\` only. An intent whose events are deleted returns 204. ${RESUMING} ${KEPT}`,
       responses: {},
       stream: {
-        description: 'The story of the intent.',
+        description: 'The events of the intent.',
         example: exampleStream,
       },
       errors: ['INTENT_NOT_FOUND'],
     },
   },
   {
-    async tell({ db }, { caller: { accountId }, params: { intentId }, query, lastEventId }) {
-      // The same for unknown and foreign ones: not found.
+    async stream({ db }, { caller: { accountId }, params: { intentId }, query, lastEventId }) {
       const { intent } = await getIntent(db, accountId, intentId)
       const story = { filter: { intentId }, toText: eventText }
       const after = await readStart(db, accountId, lastEventId ?? query.after)
       if (!after) return { ...story, after: BEGINNING, isSettled: await isStoryGone(db, intent) }
-      const wasOver = await wasSettled(db, accountId, { intentId, at: after })
-      return { ...story, after, isSettled: wasOver }
+      const wasEnded = await wasSettled(db, accountId, { intentId, at: after })
+      return { ...story, after, isSettled: wasEnded }
     },
   },
 )
 
-/** True when what there was to tell of an intent is kept no longer: there is nothing to wait for. */
+/** True when the events of a finished intent are deleted. */
 async function isStoryGone(db: Db, { status, error, endedAt }: Intent): Promise<boolean> {
   if (!endedAt || !isSettled(status, error)) return false
   const { before } = await readEventFloor(db)

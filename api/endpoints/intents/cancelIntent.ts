@@ -11,7 +11,8 @@ import { intentIdInput } from '../../schemas/parameters.js'
 import { intentBody } from './intentBody.js'
 
 const refusals = {
-  already_signed: 'A transaction of this intent is already signed: it can no longer be cancelled.',
+  already_signed:
+    'A transaction of this intent is already signed, so it can no longer be cancelled.',
   already_over: 'This intent has already ended.',
 }
 
@@ -27,7 +28,7 @@ export const cancelIntent = writeRoute(
       tag: 'Intents',
       summary: 'Cancel an intent',
       description:
-        'Possible while nothing of it is signed; else 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are given back. Cancelling it again returns the same answer.',
+        'Cancels an intent before its first signature. Later it returns 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are refunded. A second call returns the same response.',
       responses: {
         200: {
           description: 'The intent is cancelled.',

@@ -20,7 +20,7 @@ export const createIntent = writeRoute(
         .enum(['true', 'false'])
         .default('false')
         .meta({
-          description: 'Answer with the plan only: nothing is stored, started or charged.',
+          description: 'Return the plan only. Nothing is stored, started or charged.',
           override: { type: 'boolean', default: false },
         }),
     }),
@@ -30,7 +30,7 @@ export const createIntent = writeRoute(
       tag: 'Intents',
       summary: 'Create and execute an intent',
       description:
-        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. Its credits come back when it ends before anything of it was signed, unless the chain has refused it.',
+        'Creates an intent, plans it at once and executes it asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. Its credits are refunded when it ends before its first signature, unless the chain rejected it.',
       requests: { lend: lendRequest, withdraw: withdrawRequest, bridge: bridgeRequest },
       responses: {
         200: {

@@ -25,11 +25,11 @@ export const getIntent = readRoute(
     params: z.object({ intentId: intentIdInput }),
     query: z.strictObject({
       wait: secondsToWait(
-        'Answer at the next change, or after that many seconds; at once when the intent has ended.',
+        'Seconds to wait for the next change. The response is immediate when the intent has ended.',
       ),
       version: safeText(64).optional().meta({
         description:
-          'With `wait`: the `X-Intent-Version` of your last answer. Whatever has changed since then is answered at once. Without it, what changes after the call began counts.',
+          'With `wait`: the `X-Intent-Version` of your last response. A change since then returns at once. Without it, only changes after the start of the call count.',
       }),
       token: readTokenInput,
     }),
@@ -39,7 +39,7 @@ export const getIntent = readRoute(
       tag: 'Intents',
       summary: 'Get the state of an intent',
       description:
-        'Whoever cannot follow a stream asks with `wait=30` and the `version` of his last answer, again and again: he misses nothing and does not ask in vain. The header `X-Intent-Version` names what the answer says.',
+        'Returns the state of an intent. Clients without streams can repeat the call with `wait=30` and the `version` of their last response: they miss no change and receive a response only for a change. The header `X-Intent-Version` identifies the returned state.',
       responses: {
         200: {
           description: 'The intent.',

@@ -19,17 +19,17 @@ import { waitingMessage, type WaitingFor } from '../../../domain/waiting.js'
 import { bridgeOf } from '../../../protocols/bridges/bridges.js'
 import type { Intent } from '../../../db/intents/intents.js'
 
-/** What is known beside the row: what other rows tell of it, absent for a new one, and what its workflow does. */
-export type Known = { story?: IntentStory; progress?: Progress | undefined }
+/** Facts beside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
+export type IntentFacts = { story?: IntentStory; progress?: Progress | undefined }
 
 /**
- * The intent resource. The rows are the body; a running workflow may know more and then raises the status, the current
- * step and the count of finished steps, it never lowers them. What it waits for is shown where no row says so.
+ * The intent resource, built from the rows. The progress of a running workflow may be newer: it can raise the status,
+ * the current step and the count of completed steps, but never lower them. Its wait reason is used when no row has one.
  */
-export function intentBody(registry: Registry, intent: Intent, known: Known = {}) {
+export function intentBody(registry: Registry, intent: Intent, known: IntentFacts = {}) {
   const { plan } = intent
   const { story = untold, progress } = known
-  // Told before its plan was read, progress would speak of steps that the body does not show.
+  // Without a plan the body has no steps for the progress.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
   const since = changeOf(intent)
@@ -76,21 +76,21 @@ function currentStep(
   return open === undefined ? null : Math.max(open, progress?.currentStep ?? 0)
 }
 
-// The end of an intent is noted a moment after its change, in the same statement.
+// `endedAt` is stamped after `updatedAt` in the same statement.
 const changeOf = ({ createdAt, updatedAt, endedAt }: Intent) =>
   new Date(Math.max(+(updatedAt ?? createdAt), +(endedAt ?? 0))).toISOString()
 
-/** What is null is absent from the resource. */
+/** Drops null fields. */
 function withoutAbsent(fields: Record<string, unknown>) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
-/** The chains as the caller named them. */
+/** The chains with the names of the request. */
 function chainFields({ action, chain, fromChain }: Intent) {
   return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
-/** How long things take where somebody has said so, seconds. */
+/** Usual duration of a wait in seconds, undefined when unknown. */
 const usualOf =
   (registry: Registry): Usual =>
   (step, code, chain) => {
@@ -100,20 +100,20 @@ const usualOf =
     return place && bridgeOf(step.protocol).usualSeconds(place, step.speed)[1]
   }
 
-/** What is stored may be older than the deployment's list of chains. */
+/** Undefined for a stored chain that the deployment no longer has. */
 const findChain = ({ chains }: Registry, name: string): Chain | undefined =>
   chains.find((chain) => chain.name === name)
 
-/** That of its step; before there are any, that of its plan or its start. */
+/** The wait reason of its step. Without steps: of its planning or start. */
 function waitingOf(
   { chain, seenBlocks }: Intent,
   { status, since, steps }: Seen,
 ): WaitingFor | null {
   const step = steps?.find(({ waitingFor }) => waitingFor)
   if (step?.waitingFor) return step.waitingFor
-  if (status === 'planning') return { ...said('SERVICE', ''), since }
+  if (status === 'planning') return { ...waitReason('SERVICE', ''), since }
   if (status !== 'pending') return null
-  return { ...said(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
+  return { ...waitReason(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
 }
 
 function waitingOfWorkflow(
@@ -123,12 +123,12 @@ function waitingOfWorkflow(
   const step = plan?.steps.find(({ sequence }) => sequence === progress?.currentStep)
   if (!step || !progress?.waitingFor) return null
   const { code, since } = progress.waitingFor
-  return { ...said(code, spendingChain(step)), since }
+  return { ...waitReason(code, spendingChain(step)), since }
 }
 
 type Seen = { status: IntentStatus; since: string; steps: StepStory[] | null }
 
-const said = (code: WaitingFor['code'], chain: string) => ({
+const waitReason = (code: WaitingFor['code'], chain: string) => ({
   code,
   message: waitingMessage(code, chain),
 })
@@ -149,7 +149,7 @@ function resultsBody(
   return { ...results, completedSteps, transactions }
 }
 
-/** What a request would do now, in the fields of the intent that it would become. */
+/** The plan of a request, in the fields of an intent. */
 export function previewBody(
   walletId: string,
   { action, asset, amountUnits }: IntentRequest,
@@ -160,7 +160,7 @@ export function previewBody(
   return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan, null) }
 }
 
-/** A plan without what is internal, such as the contracts that it calls, and with what has come of its steps. */
+/** The public fields of a plan, with the state of each step. */
 function planBody({ steps, ...plan }: ExecutionPlan, stories: StepStory[] | null) {
   return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...stories?.[i] })) }
 }

@@ -22,7 +22,7 @@ export const listIntents = readRoute(
       tag: 'Intents',
       summary: 'List intents',
       description:
-        'Newest first, as they are stored. Read a running intent by its id for its very latest state.',
+        'Lists intents as stored, newest first. Get a running intent by its id for its latest state.',
       responses: {
         200: {
           description: 'A page of intents.',

@@ -19,7 +19,7 @@ import { submitIntent } from './submitIntent.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
 
-class RetriedMeanwhile extends Error {}
+class ConcurrentRetry extends Error {}
 
 const retriedIntent = {
   ...plannedIntent,
@@ -39,10 +39,10 @@ export const retryIntent = writeRoute(
       tag: 'Intents',
       summary: 'Retry a failed intent',
       description:
-        'Creates a new intent that reaches the goal of the failed one from where the money is now, with its `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
+        'Creates a new intent that completes the failed one from where the money is now. It keeps the `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry at no charge. A failed retry can be retried itself. The call is rejected with the reason `not_failed`, `not_final` (a reorg could still revert the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
-          description: 'The intent has been retried already: its retry.',
+          description: 'The existing retry of the intent.',
           schema: intentResource,
           examples: { before: retriedIntent },
         },
@@ -65,16 +65,15 @@ export const retryIntent = writeRoute(
     const { effects } = story
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await getUsableWallet(db, accountId, failed.walletId)
-    const said = keptMetadata(failed)
-    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
+    const metadata = keptMetadata(failed)
+    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...metadata }
     const commitOnce: Commit = (work) =>
       commit(async (trx) => {
-        // Other retries of it wait here until this one is stored.
+        // Concurrent retries wait here until this one is committed.
         await lockWallet(trx, wallet.id)
-        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+        if (await findRetry(trx, accountId, failed.id)) throw new ConcurrentRetry()
         const answer = await work(trx)
-        // The account before the intent, in the order in which a cancellation locks them. Then nothing reopens the
-        // failed intent before the commit.
+        // Account before intent: the lock order of a cancellation. The lock keeps the intent failed until the commit.
         await lockAccount(trx, accountId)
         if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
         return answer
@@ -82,9 +81,10 @@ export const retryIntent = writeRoute(
     try {
       return await submitIntent(services, { wallet, request, owner }, commitOnce)
     } catch (error) {
-      const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
-      if (!twin) throw error
-      return alreadyRetried(services, twin)
+      const existing =
+        error instanceof ConcurrentRetry && (await findRetry(db, accountId, failed.id))
+      if (!existing) throw error
+      return alreadyRetried(services, existing)
     }
   },
 )
@@ -97,7 +97,7 @@ async function alreadyRetried(
   return { status: 200, body: intentBody(registry, intent, { story }) }
 }
 
-/** What the caller has said of the failed one holds for its retry. A failure that was simulated does not. */
+/** The metadata of the failed intent without `simulate`, so that the retry does not fail on purpose. */
 function keptMetadata({ metadata }: Intent): { metadata?: Record<string, unknown> } {
   if (!metadata) return {}
   const kept = Object.entries(metadata).filter(([name]) => name !== 'simulate')
@@ -112,6 +112,6 @@ async function assertSettled({ db }: Services, { accountId, id, status }: Intent
 }
 
 function notFinal() {
-  const message = 'The failure is not final yet: a reorg could still undo it. Try again later.'
+  const message = 'The failure is not final yet: a reorg could still revert it. Try again later.'
   return invalidRequest('intentId', message, 'not_final')
 }

@@ -13,37 +13,37 @@ import type { IntentRequest } from '../../../domain/intent.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
 
-/** What a new intent is to reach, with which wallet, and what is known of it besides. */
-export type Submission = {
+/** A new intent: its request, its wallet and its owner. */
+export type IntentSubmission = {
   wallet: Wallet
   request: IntentRequest
   owner: Owner
 }
 
-/** A call that asks for an intent. */
-type Asking = {
+/** A call of `POST /intents`. */
+type IntentCall = {
   caller: { accountId: string }
   requestId: string
   body: IntentRequestBody
 }
 
 /**
- * What a request body asks for.
+ * Converts a call to a submission.
  *
  * @throws {ServiceError} INVALID_REQUEST, WALLET_NOT_FOUND, FORBIDDEN when the wallet is frozen.
  */
 export async function toSubmission(
   { db, registry }: Services,
-  { caller: { accountId }, requestId, body }: Asking,
-): Promise<Submission> {
+  { caller: { accountId }, requestId, body }: IntentCall,
+): Promise<IntentSubmission> {
   const request = toRequest(registry, body)
   const wallet = await getUsableWallet(db, accountId, body.walletId)
-  const said = body.metadata ? { metadata: body.metadata } : {}
-  const owner = { accountId, walletId: wallet.id, requestId, ...said }
+  const metadata = body.metadata ? { metadata: body.metadata } : {}
+  const owner = { accountId, walletId: wallet.id, requestId, ...metadata }
   return { wallet, request, owner }
 }
 
-/** Intents of an account that have not ended. What is planned, started and executed for one account stays bounded. */
+/** Maximum number of open intents per account. It bounds the work for one account. */
 const MOST_OPEN_INTENTS = 10_000
 const OPEN_RETRY_S = 60
 
@@ -51,14 +51,14 @@ const OPEN_RETRY_S = 60
 async function assertFewOpen(db: Db, accountId: string): Promise<void> {
   if ((await countOpenIntents(db, accountId, MOST_OPEN_INTENTS)) < MOST_OPEN_INTENTS) return
   const [limit, retryAfter] = [MOST_OPEN_INTENTS, OPEN_RETRY_S]
-  const message = `This account has ${limit} open intents. Wait until some have ended, and try again in ${retryAfter} s.`
+  const message = `This account has ${limit} open intents. Try again in ${retryAfter} s.`
   throw new ServiceError('RATE_LIMITED', message, { limit, window: 'open intents', retryAfter })
 }
 
-/** What an intent would do now: nothing is stored, started or charged. */
+/** Plans an intent. Nothing is stored, started or charged. */
 export async function previewIntent(
   services: Services,
-  { wallet, request, owner }: Submission,
+  { wallet, request, owner }: IntentSubmission,
 ): Promise<ReturnType<typeof previewBody>> {
   const { accountId, walletId } = owner
   const spender = { accountId, walletId, address: wallet.address }
@@ -72,13 +72,13 @@ export async function previewIntent(
 }
 
 /**
- * Plans and stores an intent in one transaction with its charge. A worker starts what is stored: the answer does not
- * wait for that, since the row is durable. Where only the booking lags behind the money, it waits a moment, and leaves
- * the plan to the workflow.
+ * Plans and stores an intent in one transaction with its charge. A worker starts stored intents, so the response does
+ * not wait for the start. When the index lags behind the wallet's balance, the call waits up to `bookingWaitMs`. After
+ * that the workflow plans the intent.
  */
 export async function submitIntent(
   services: Services,
-  { wallet, request, owner }: Submission,
+  { wallet, request, owner }: IntentSubmission,
   commit: Commit,
 ): Promise<Answer> {
   const { accountId, walletId } = owner

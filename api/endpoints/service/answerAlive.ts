@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 
-/** Alive: the process answers. */
+/** Liveness: the process responds. */
 export const answerAlive: RequestHandler = (_request, response) => {
   response.json({ status: 'ok' })
 }

@@ -5,12 +5,12 @@ import type { RequestHandler } from 'express'
 import type { Services } from '../../http/services.js'
 
 /**
- * Ready: Postgres, its schema and the signer's public key are there. 503 names what is not. Without Temporal the
- * API is degraded, not down: intents are stored, and begin when it is back.
+ * Responds with 200 when Postgres, its schema and the signer's public key are available, else with 503 and the state of
+ * each. Without Temporal the API is degraded: it stores intents, and they start when Temporal is back.
  */
 export function answerReady({ db, temporal }: Services): RequestHandler {
   return async (request, response, next) => {
-    // What an operator wants to know besides is told to whoever has a key.
+    // The verbose report needs a key. Its route is below.
     if (request.query.verbose === 'true') return next()
     const [postgres, signer, workflows] = await Promise.all([
       isAvailable(() => isMigrated(db)),

@@ -16,7 +16,7 @@ export const getCredits = readRoute(
       operationId: 'getCredits',
       tag: 'Account',
       summary: 'Get the credit account',
-      description: 'The path has no version.',
+      description: 'Returns the credits of the account. The path has no version.',
       responses: {
         200: {
           description: 'The credits of the account.',

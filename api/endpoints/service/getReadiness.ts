@@ -6,7 +6,7 @@ import { readinessAnswer } from '../../schemas/examples/resources.js'
 import { readiness } from '../../schemas/readiness.js'
 import { readReadinessBody } from './readinessBody.js'
 
-/** For operators: what the latest probe has found. Without `verbose` the path is the probe of a supervisor. */
+/** For operators: the latest health report. Without `verbose` the path is a readiness probe. */
 export const getReadiness = readRoute(
   {
     path: '/readyz',
@@ -15,7 +15,7 @@ export const getReadiness = readRoute(
     query: z.strictObject({
       verbose: z.literal('true').meta({
         description:
-          'Without it no key is needed, and the answer says only whether the API is ready.',
+          'Without it, no key is needed, and the response reports only whether the API is ready.',
       }),
     }),
     docs: {
@@ -23,7 +23,7 @@ export const getReadiness = readRoute(
       tag: 'Operation',
       summary: 'Get the state of the deployment',
       description:
-        'What was found when the deployment was last compared with its chains: endpoints, what is disabled and why, and what treasury and lanes hold. It is compared anew every few minutes.',
+        'Returns the latest comparison of the deployment with its chains: RPC endpoints, disabled capabilities with the reason, and the balances of treasury and senders. It is repeated every few minutes.',
       responses: {
         200: {
           description: 'The latest report.',

@@ -7,7 +7,7 @@ import type { ChainReport } from '../../../probe/chain.js'
 import type { Purse } from '../../../probe/purses.js'
 import type { Services } from '../../http/services.js'
 
-/** What the latest probe has found, with what is paused now. */
+/** The latest health report, with the current pauses. */
 export async function readReadinessBody({
   prober,
   db,
@@ -17,13 +17,13 @@ export async function readReadinessBody({
   z.infer<typeof readiness>
 > {
   const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
-  // Operators ask for it right after they have paused something.
+  // Pauses are read now: operators check them right after a change.
   const paused = await withPauses(db, registry, chains)
   return {
     checkedAt: checkedAt.toISOString(),
     chains: paused.map(chainBody),
-    treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
-    lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+    treasury: purses.filter(({ role }) => role === 'treasury').map(balanceBody),
+    lanes: purses.filter(({ role }) => role === 'lane').map(balanceBody),
     ...(requestLog && { requestLog: requestLog.state() }),
   }
 }
@@ -36,7 +36,7 @@ const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
   checks: findings.map(({ check, outcome, detail }) => ({ check, outcome, detail })),
 })
 
-const purseBody = ({ chain, address, asset, units, lasts }: Purse) => ({
+const balanceBody = ({ chain, address, asset, units, lasts }: Purse) => ({
   ...{ chain, address, asset },
   balance: fromUnits(units, asset === 'ETH' ? 18 : 6),
   lasts: Number(lasts),

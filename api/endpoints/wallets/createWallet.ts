@@ -63,7 +63,7 @@ export const createWallet = writeRoute(
       const created = await insertWallet(trx, wallet, secret)
       if (created) return { status: 201, body: walletBody(created, registry) }
       const existing = await walletByUser.get(trx, accountId, body.userId)
-      // As the database would give it back: -0 becomes 0.
+      // The database returns JSON: -0 becomes 0.
       const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
       if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
       return { status: 200, body: walletBody(existing, registry) }

@@ -23,10 +23,10 @@ export const getBalances = readRoute(
       tag: 'Balances',
       summary: 'Get the balances of a wallet',
       description:
-        'Read from the chains at the time of the call. A chain that does not answer is named in `unavailable` and missing in `chains`.',
+        'Returns the token balances of a wallet, read from the chains during the call. A chain that does not respond is listed in `unavailable` and missing in `chains`.',
       responses: {
         200: {
-          description: 'What the wallet holds.',
+          description: 'The balances of the wallet.',
           schema: balances,
           examples: { balances: balancesAnswer },
         },

@@ -28,7 +28,7 @@ export const getPositions = readRoute(
         .enum(['true', 'false'])
         .default('false')
         .meta({
-          description: 'Also those that were emptied, with what they have earned.',
+          description: 'Include closed positions, with their earnings.',
           override: { type: 'boolean', default: false },
         }),
     }),
@@ -36,9 +36,9 @@ export const getPositions = readRoute(
     docs: {
       operationId: 'getPositions',
       tag: 'Positions',
-      summary: 'Get what a wallet has lent',
+      summary: 'Get the lending positions of a wallet',
       description:
-        'Deposits by intents, what they are worth on the chain, and what they have earned. A chain that does not answer is named in `unavailable`.',
+        'Returns the deposits by intents, their current value on the chain, and their earnings. A chain that does not respond is listed in `unavailable`.',
       responses: {
         200: {
           description: 'The positions of the wallet.',
@@ -65,16 +65,16 @@ export const getPositions = readRoute(
   },
 )
 
-/** Whose positions are read, and whether those that were emptied are among them. */
+/** The wallet whose positions are read. `withClosed`: include closed positions. */
 type Holder = { wallet: string; withClosed: boolean }
 
-/** The positions on one chain. A chain of which no block is booked yet counts as silent. */
+/** The positions on one chain. Without an indexed block it throws, and the chain is listed as unavailable. */
 async function readChain(client: ChainClient, whose: Holder, deposits: Deposits[]) {
   const { chainId, name } = client.chain
-  const booked = deposits.find((one) => one.chainId === BigInt(chainId))
-  if (!booked) throw new Error(`No block of ${name} is booked yet.`)
+  const indexed = deposits.find((one) => one.chainId === BigInt(chainId))
+  if (!indexed) throw new Error(`No block of ${name} is indexed yet.`)
   const rates = await readSharedRates(client)
-  const holder = { ...whose, ...booked }
+  const holder = { ...whose, ...indexed }
   const found = await Promise.all(
     client.chain.markets.map((market) => {
       const rate = rates.find((one) => one.market === market.address)
@@ -84,22 +84,22 @@ async function readChain(client: ChainClient, whose: Holder, deposits: Deposits[
   return found.filter((position) => position !== undefined)
 }
 
-/** `apy`: what it pays, in percent; nothing is known of a market that is not offered. */
-type Lent = { market: Market; apy: number }
+/** `apy`: percent, 0 for a disabled market. */
+type MarketRate = { market: Market; apy: number }
 
 async function readPosition(
   client: ChainClient,
-  { market, apy }: Lent,
+  { market, apy }: MarketRate,
   { wallet, withClosed, bookedHash, moved }: Deposits & Holder,
 ) {
   const none = { deposited: 0n, withdrawn: 0n }
   const { address, protocol } = market
   const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
-  // Where there is nothing to be read, nobody has anything, unless it went there through us.
+  // A disabled market is read only when intents have deposited there.
   if (withdrawn >= deposited && disabledMarket(client, market)) return undefined
   const block = { blockHash: bookedHash }
   const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
-  // Everything was taken out, or nothing was ever put in.
+  // Fully withdrawn, or never deposited.
   const isEmpty = value === 0n && withdrawn >= deposited
   if (isEmpty && !(withClosed && deposited > 0n)) return undefined
   return {

@@ -1,7 +1,7 @@
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { Services } from '../../http/services.js'
 
-/** A wallet as every endpoint tells of it. */
+/** The wallet resource. */
 export function walletBody(wallet: Wallet, { chains }: Services['registry']) {
   return {
     id: wallet.id,

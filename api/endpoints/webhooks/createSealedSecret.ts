@@ -3,6 +3,7 @@ import { ServiceError } from '../../../domain/errors.js'
 import { newSecret, sealSecret } from '../../../webhooks/secrets.js'
 import type { Db } from '../../../db/connection/connect.js'
 
+/** A new signing secret, and its sealed form for the database. */
 export async function createSealedSecret(
   db: Db,
   owner: { accountId: string; webhookId: string },

@@ -16,8 +16,8 @@ import { createSealedSecret } from './createSealedSecret.js'
 import { toEventTypes, webhookBody } from './webhookBody.js'
 import { webhookCall } from './webhookSpec.js'
 
-const DELIVERING =
-  'Events are sent as `POST` with the body that `GET /events` tells, at least once, signed as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx within 5 s accepts them; redirects are not followed. What is not accepted is tried again after 5 s, 15 s, 45 s and so on, for three days; then the endpoint is disabled, as it is at once after 410. Events may come out of order and more than once: `webhook-id` is the id of the event, the same on each try.'
+const DELIVERY =
+  'Creates a webhook endpoint. Events are sent as `POST` with the body of `GET /events`, at least once, signed by Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx within 5 s accepts a delivery. Redirects are not followed. A failed delivery is retried after 5 s, 15 s, 45 s and so on for three days. Then the endpoint is disabled. A 410 disables it at once. Events may arrive out of order and more than once: `webhook-id` is the id of the event, the same for each attempt.'
 
 export const createWebhook = writeRoute(
   {
@@ -26,7 +26,7 @@ export const createWebhook = writeRoute(
       operationId: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Create an endpoint',
-      description: `${DELIVERING} An account may have ${MAX_WEBHOOKS} endpoints.`,
+      description: `${DELIVERY} An account may have ${MAX_WEBHOOKS} endpoints.`,
       requests: { some: createWebhookRequest },
       responses: {
         201: {
@@ -54,4 +54,8 @@ export const createWebhook = writeRoute(
 )
 
 const tooMany = () =>
-  invalidRequest('', `An account has at most ${MAX_WEBHOOKS} endpoints.`, 'too_many_webhooks')
+  invalidRequest(
+    '',
+    `An account has at most ${MAX_WEBHOOKS} endpoints. Delete one first.`,
+    'too_many_webhooks',
+  )

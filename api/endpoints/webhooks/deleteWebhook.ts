@@ -13,7 +13,7 @@ export const deleteWebhook = writeRoute(
       summary: 'Delete an endpoint',
       responses: {
         200: {
-          description: 'It is sent nothing any more.',
+          description: 'The endpoint is deleted and receives no more events.',
           schema: deletedWebhook,
           examples: { deleted: { id: webhookAnswer.id, deleted: true } },
         },

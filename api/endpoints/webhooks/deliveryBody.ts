@@ -4,7 +4,7 @@ import { toDeliveryId } from '../../../domain/webhooks.js'
 import { delivery, deliveryAnswer } from '../../schemas/webhooks.js'
 import type { DeliveryRow } from '../../../db/webhooks/deliveries.js'
 
-export const startedDelivery = { description: 'The delivery, as it begins.', schema: delivery }
+export const startedDelivery = { description: 'The pending delivery.', schema: delivery }
 
 export const due = { nextAttemptAt: deliveryAnswer.createdAt }
 

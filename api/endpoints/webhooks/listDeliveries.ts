@@ -13,13 +13,13 @@ export const listDeliveries = readRoute(
     ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/deliveries' },
     query: z.strictObject({
       ...pageQuery,
-      status: deliveryStatus.optional().meta({ description: 'Only those with this status.' }),
+      status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
     }),
     docs: {
       operationId: 'listDeliveries',
       tag: 'Webhooks',
       summary: 'List deliveries',
-      description: 'What was sent to an endpoint within the last 30 days, and what it answered.',
+      description: 'Lists the deliveries of the last 30 days, with the responses of the endpoint.',
       responses: {
         200: {
           description: 'A page of deliveries.',

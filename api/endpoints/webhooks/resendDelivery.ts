@@ -19,7 +19,7 @@ export const resendDelivery = writeRoute(
       tag: 'Webhooks',
       summary: 'Send an event again',
       description:
-        'Tries a delivery anew, whatever has become of it: with the same body and the same `webhook-id`.',
+        'Repeats a delivery in any status, with the same body and the same `webhook-id`.',
       responses: {
         200: {
           ...startedDelivery,

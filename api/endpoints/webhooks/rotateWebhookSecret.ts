@@ -10,9 +10,9 @@ export const rotateWebhookSecret = writeRoute(
     docs: {
       operationId: 'rotateWebhookSecret',
       tag: 'Webhooks',
-      summary: 'Make a new secret',
+      summary: 'Rotate the secret',
       description:
-        'For a while both secrets sign: `webhook-signature` then has two signatures with a space between them. A secret before those ends at once.',
+        'Creates a new secret. During the grace period both secrets sign: `webhook-signature` then has two signatures, separated by a space. Older secrets expire at once.',
       requests: { day: { graceHours: 24 } },
       responses: {
         200: {

@@ -16,7 +16,8 @@ export const testWebhook = writeRoute(
       operationId: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event',
-      description: 'Sends `webhook.test` to this endpoint, whatever events it wants besides.',
+      description:
+        'Sends `webhook.test` to this endpoint, also when it does not subscribe to that type.',
       responses: {
         201: {
           ...startedDelivery,

@@ -12,7 +12,7 @@ export const updateWebhook = writeRoute(
       operationId: 'updateWebhook',
       tag: 'Webhooks',
       summary: 'Change, disable or enable an endpoint',
-      description: 'What is left out stays as it is.',
+      description: 'Changes the given fields of an endpoint.',
       requests: { enable: { status: 'enabled' } },
       responses: { 200: webhookResponse },
       errors: ['WEBHOOK_NOT_FOUND'],

@@ -15,7 +15,7 @@ export function webhookBody({ disabledReason, disabledAt, ...row }: WebhookEndpo
   }
 }
 
-/** Null: all. */
+/** Null: all types. */
 export function toEventTypes(names: (PublicEventType | typeof ALL_EVENTS)[]) {
   const types = names.flatMap((name) => (name === ALL_EVENTS ? [] : [fromPublicType(name)]))
   return types.length < names.length ? null : [...new Set(types)]

@@ -23,10 +23,10 @@ export const getYields = readRoute(
       tag: 'Yields',
       summary: 'Get available APYs',
       description:
-        'Markets that take deposits now, read from the chains, at most 5 seconds old. A chain that does not answer is named in `unavailable`, a market that is listed but cannot be used in `disabled`, with the reason.',
+        'Returns the rates of markets that accept deposits, read from the chains and at most 5 seconds old. A chain that does not respond is listed in `unavailable`. An unusable market is listed in `disabled` with the reason.',
       responses: {
         200: {
-          description: 'The rates that match, and the best of them.',
+          description: 'The matching rates, and the best of them.',
           schema: yields,
           examples: { yields: yieldsAnswer },
         },
@@ -50,10 +50,10 @@ export const getYields = readRoute(
   },
 )
 
-type DisabledMarket = { chain: string; protocol: string; asset?: string; reason: string }
+type DisabledMarketBody = { chain: string; protocol: string; asset?: string; reason: string }
 
-/** Markets that are listed, but not offered, because a probe has found that they are not what is listed. */
-function disabledMarkets(client: ChainClient): DisabledMarket[] {
+/** Markets that the latest health probe has disabled. */
+function disabledMarkets(client: ChainClient): DisabledMarketBody[] {
   const { chain } = client
   return chain.markets.flatMap((market) => {
     const reason = disabledMarket(client, market)
@@ -63,13 +63,15 @@ function disabledMarkets(client: ChainClient): DisabledMarket[] {
   })
 }
 
-/** The additive field that names them; absent when all are offered. */
-const disabledField = (disabled: DisabledMarket[]) => (disabled.length > 0 ? { disabled } : {})
+/** The field `disabled`, absent when no market is disabled. */
+const disabledField = (disabled: DisabledMarketBody[]) => (disabled.length > 0 ? { disabled } : {})
 
 type Filter = { asset?: string | undefined; protocol?: string | undefined }
 
-const matches = (rate: Pick<DisabledMarket, 'asset' | 'protocol'>, { asset, protocol }: Filter) =>
-  (!asset || rate.asset === asset) && (!protocol || rate.protocol === protocol)
+const matches = (
+  rate: Pick<DisabledMarketBody, 'asset' | 'protocol'>,
+  { asset, protocol }: Filter,
+) => (!asset || rate.asset === asset) && (!protocol || rate.protocol === protocol)
 
 const rateBody = ({ chain, protocol, asset, apyPercent }: Rate) => ({
   chain,

@@ -9,7 +9,7 @@ import { yieldHistoryAnswer } from '../../schemas/examples/resources.js'
 import { listOf, yieldSnapshot } from '../../schemas/resources.js'
 import { rateFilters } from './rateFilters.js'
 
-/** At most 18 digits: what a bigint column can hold. */
+/** At most 18 digits, so that the id fits a bigint column. */
 const cursorIds = /^[1-9]\d{0,17}$/
 
 const time = (description: string) =>
@@ -33,7 +33,7 @@ export const listYieldHistory = readRoute(
       operationId: 'listYieldHistory',
       tag: 'Yields',
       summary: 'Get past APYs',
-      description: 'What each market paid, read every 5 minutes, newest first.',
+      description: 'Lists past rates of each market, read every 5 minutes, newest first.',
       responses: {
         200: {
           description: 'A page of past rates.',

@@ -1,6 +1,6 @@
 import { safeText } from '../../schemas/safeText.js'
 
-/** Which rates a caller wants to see. */
+/** Query parameters that filter rates. */
 export const rateFilters = {
   chain: safeText(32)
     .optional()

@@ -12,14 +12,14 @@ import type { Db } from '../../../db/connection/connect.js'
 
 const bearer = /^Bearer (\S+)$/i
 
-/** What a call with an API key costs. */
+/** Cost of a call with an API key, in credits. */
 type Price = {
   credits: number
-  /** Gives credits of another call back, so that what is left is not told. */
+  /** The call refunds another call, so the remaining balance is not reported. */
   refunds?: boolean
 }
 
-/** The door of programs: they are known by an API key and pay with the credits of its account. */
+/** The auth scheme of programs: an API key, charged to the credits of its account. */
 export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
   return {
     credits,
@@ -34,12 +34,12 @@ export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
       setCredits(response, charged, balance - BigInt(charged))
       if (refunds) response.removeHeader('X-Credits-Remaining')
     },
-    stillKnown: knownStill,
+    stillKnown: areKeysKnown,
   }
 }
 
-/** One statement for all of them, whatever their calls cost. */
-export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
+/** Whether the keys of callers are still valid. One statement for all callers. */
+export async function areKeysKnown(db: Db, callers: { keyDigest: string }[]) {
   return areKnown(
     db,
     callers.map(({ keyDigest }) => keyDigest),
@@ -47,7 +47,7 @@ export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
 }
 
 /**
- * Checks key, rate, scope and credits, and sets the rate and credit headers.
+ * Checks key, rate limit, scope and credits. Sets the rate-limit and credit headers.
  *
  * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
  */
@@ -89,7 +89,7 @@ function assertAdmitted(admission: Admission, scope: Scope, credits: number): vo
 const digestOf = (key: string | undefined) => key && keyDigest(key)?.toString('base64')
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
-/** Says no more of a key that looks like one than that it is not valid. */
+/** For a well-formed key, the message does not reveal why the key is invalid. */
 function unauthorized({ request, response }: Visit): ServiceError {
   response.setHeader('WWW-Authenticate', 'Bearer')
   const key = keyOf(request)

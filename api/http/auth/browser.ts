@@ -3,29 +3,28 @@ import type { Request } from 'express'
 import type { Browser } from '../../../db/tenants/sessions.js'
 import type { Services } from '../services.js'
 
-type Settings = { dashboard: Pick<Services['dashboard'], 'trustedProxies'> }
+type ProxySettings = { dashboard: Pick<Services['dashboard'], 'trustedProxies'> }
 
-/** Where a request comes from, and by which browser, in words for a list of sessions. */
-export const browserOf = (services: Settings, request: Request): Browser => ({
+/** Address and browser of a request, as text for the list of sessions. */
+export const browserOf = (services: ProxySettings, request: Request): Browser => ({
   address: addressOf(services, request),
   agent: describeAgent(request.get('user-agent') ?? ''),
 })
 
-/** Groups of an IPv6 address that name a network: whoever has one has all addresses in it. */
+/** Groups of an IPv6 address that name a network. One client usually owns the whole /64. */
 const NETWORK_GROUPS = 4
 
-/** The address of a caller, of IPv6 his network. Proxies of ours tell whom they have heard. */
-export function addressOf({ dashboard }: Settings, request: Request): string {
+/** Address of a caller, the /64 network for IPv6. Behind trusted proxies it is read from X-Forwarded-For. */
+export function addressOf({ dashboard }: ProxySettings, request: Request): string {
   const { trustedProxies = 0 } = dashboard
-  const told = trustedProxies > 0 ? (request.get('x-forwarded-for')?.split(',') ?? []) : []
-  // Each proxy adds one at the end; what stands before ours anybody may have written.
-  const client = told.at(-trustedProxies)?.trim() ?? ''
+  const forwarded = trustedProxies > 0 ? (request.get('x-forwarded-for')?.split(',') ?? []) : []
+  // Each proxy appends one address. Earlier entries can be forged by the caller.
+  const client = forwarded.at(-trustedProxies)?.trim() ?? ''
   return networkAddress(client || request.socket.remoteAddress || '')
 }
 
-/** An address as callers are counted by it: of IPv6 the network. */
+/** The key by which callers are counted: the address, or the /64 network for IPv6. */
 export function networkAddress(address: string): string {
-  // Most come over IPv4: what a colon would tell of them costs nothing to ask.
   if (!address.includes(':')) return address.slice(0, 64)
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   return isIPv6(plain) ? networkOf(plain) : plain.slice(0, 64)
@@ -43,7 +42,7 @@ function networkOf(address: string): string {
   return `${all.slice(0, NETWORK_GROUPS).join(':')}::/64`
 }
 
-/** Later ones also call themselves by the names of earlier ones: the first that fits is the right one. */
+/** In order of precedence: user agents also contain the names of later entries. */
 const browsers: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],

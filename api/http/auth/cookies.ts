@@ -2,15 +2,15 @@ import { isOverTls } from './origin.js'
 import type { Request, Response } from 'express'
 import type { Services } from '../services.js'
 
-/** As long as a session lasts at most. */
+/** Maximum lifetime of a session. */
 const MAX_AGE_S = 30 * 86_400
 
 const overTls = { name: '__Host-steward_session', scope: 'Path=/; Secure' }
 const plain = { name: 'steward_session', scope: 'Path=/dashboard' }
 
 /**
- * The cookie of a session. Over TLS its name has the prefix by which browsers refuse it from any other host, one
- * below the same domain too; that demands the path `/`. Without TLS there is no such prefix.
+ * The session cookie. Over TLS it has the `__Host-` prefix: browsers then reject it from any other host, subdomains
+ * included. The prefix requires the path `/` and is not available without TLS.
  *
  * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3.2
  */

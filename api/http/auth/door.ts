@@ -5,18 +5,18 @@ import type { Scope } from '../../../db/tenants/accounts.js'
 import type { Search } from '../../../db/tenants/metering.js'
 import type { Services } from '../services.js'
 
-/** Whom a door has let in. Whatever he does is done in one account. */
+/** An authenticated caller. All of its work is scoped to one account. */
 export type Caller = { accountId: string }
 
-/** What a route is for. */
+/** Name and required scope of a route. */
 export type Purpose = {
-  /** `POST /intents`: the name under which a call is booked. */
+  /** Name of the route in the ledger, such as `POST /intents`. */
   route: string
-  /** What its callers must be allowed to do. */
+  /** Scope that callers need. */
   scope: Scope
 }
 
-/** A request at the door of a route. */
+/** A request to a route, before authentication. */
 export type Visit = Purpose & {
   services: Services
   request: Request
@@ -24,28 +24,28 @@ export type Visit = Purpose & {
   requestId: string
 }
 
-/** How a route knows its callers, and what it costs them. Callers of another kind have another door. */
+/** How a route authenticates its callers, and what it charges them. */
 export type Door<Known extends Caller = Caller> = {
-  /** What a call costs its account. 0: nothing. */
+  /** Credits per call. */
   credits: number
   /**
-   * Decides whether a request may go on, and sets the headers that each of its answers carries. A read is
-   * charged here; a write is charged together with what it creates.
+   * Authenticates a request, and sets the headers that every response has. Reads are charged here. Writes are charged
+   * in the transaction that commits their work.
    *
-   * @param search - A row of the caller's account that is looked up at the same time.
-   * @throws {ServiceError} The refusal.
+   * @param search - A row of the caller's account to look up in the same statement.
+   * @throws {ServiceError} The rejection.
    */
   admit<Row>(visit: Visit, search?: Search<Row>): Promise<Known & { found: Row | undefined }>
-  /** Gives a read its charge back, because it did not end well. Only 2xx answers are paid for. */
+  /** Refunds a read whose response is not 2xx. */
   refund(visit: Visit): Promise<void>
-  /** Sets the headers of a write that ended well, by the credits that it was charged. */
+  /** Sets the headers of a successful write. `charged`: credits. */
   settle(visit: Visit, caller: Known, charged: number): void
   /**
-   * Of callers who were let in, whether they would be still: asked every few seconds for those whose streams are
-   * open, all at once. Doors of one kind share the function. Without it they stay until they leave.
+   * Whether callers are still authorized, in the order of `callers`. Checked every few seconds for all open streams
+   * at once. Schemes of one kind share the function. Without it, streams stay open until the client disconnects.
    */
   stillKnown?(db: Db, callers: Known[]): Promise<boolean[]>
-  /** Browsers may call from any origin: what opens this door they do not send by themselves. */
+  /** Allows browsers of any origin (CORS): the credential is never sent automatically. */
   anyOrigin?: true
 }
 
@@ -54,7 +54,7 @@ export function toVisit(services: Services, response: Response, purpose: Purpose
   return { ...purpose, services, request, response, requestId: String(locals.requestId) }
 }
 
-/** Has a door decide, before anything else of the request is looked at. */
+/** Authenticates a request before its input is read. */
 export function enter<Known extends Caller, Row = undefined>(
   door: Door<Known>,
   visit: Visit,
@@ -64,7 +64,7 @@ export function enter<Known extends Caller, Row = undefined>(
   return door.admit(visit, search)
 }
 
-/** True when a request was let in or refused already. */
+/** True when a request has already been authenticated or rejected. */
 export const wasJudged = (response: Response): boolean => response.locals.judged === true
 
 export function accountSuspended(): ServiceError {

@@ -13,20 +13,20 @@ import type { Member } from '../../../db/tenants/sessions.js'
 import type { Role } from '../../../domain/roles.js'
 import type { Services } from '../services.js'
 
-/** An endpoint of the dashboard alone, as it is mounted. It is no part of the published document. */
+/** An endpoint for the dashboard only. The published document leaves it out. */
 export type DashboardRoute = {
   method: 'get' | 'post'
   spec: { path: string }
   mount(services: Services, router: Router): void
 }
 
-type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = InputSpec<
+type DashboardSpec<Params extends Schema, Query extends Schema, Body extends Schema> = InputSpec<
   Params,
   Query,
   Body
 > & { method: 'get' | 'post'; path: string }
 
-/** What an endpoint has understood, and the exchange itself for those that set cookies. */
+/** Validated input of an endpoint, with request and response for endpoints that set cookies. */
 export type Visited<Params = unknown, Query = unknown, Body = unknown> = {
   request: Request
   response: Response
@@ -36,22 +36,22 @@ export type Visited<Params = unknown, Query = unknown, Body = unknown> = {
   body: Body
 }
 
-type Reply = { status: 200 | 201; body: unknown }
-type Handler<Call> = (services: Services, call: Call) => Promise<Reply>
+type DashboardResponse = { status: 200 | 201; body: unknown }
+type Handler<Call> = (services: Services, call: Call) => Promise<DashboardResponse>
 
-/** An endpoint of the dashboard for those who are signed in and have one of these roles. */
+/** A dashboard endpoint for signed-in members with one of these roles. */
 export function memberRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
-  { roles, ...spec }: Spec<Params, Query, Body> & { roles: readonly Role[] },
+  { roles, ...spec }: DashboardSpec<Params, Query, Body> & { roles: readonly Role[] },
   handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>> & { caller: Member }>,
 ): DashboardRoute {
   const door = session({ credits: 0 })
-  // Every role may read: which of them may write here is for the route to say.
+  // Every role has the scope `read`. The check of roles below decides who may write.
   const purpose: Purpose = { route: nameOf(spec), scope: 'read' }
   return mountable(spec, async (services, request, response) => {
     const visit = toVisit(services, response, purpose)
     const caller = await enter(door, visit)
     if (!roles.includes(caller.role)) {
-      const message = `A ${caller.role} may not do this. It takes one who is ${roles.join(' or ')}.`
+      const message = `A ${caller.role} may not do this. Ask a member who is ${roles.join(' or ')}.`
       throw new ServiceError('FORBIDDEN', message)
     }
     const input = await readInput(spec, request, response)
@@ -60,9 +60,9 @@ export function memberRoute<Params extends Schema, Query extends Schema, Body ex
   })
 }
 
-/** An endpoint of the dashboard for those who are not signed in yet. Each address may call them so often. */
+/** A dashboard endpoint without a session. Calls are limited per address. */
 export function openRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
-  spec: Spec<Params, Query, Body>,
+  spec: DashboardSpec<Params, Query, Body>,
   handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>>>,
 ): DashboardRoute {
   return mountable(spec, async (services, request, response) => {
@@ -81,7 +81,7 @@ const nameOf = ({ method, path }: { method: string; path: string }) =>
 
 function mountable(
   { method, path }: { method: 'get' | 'post'; path: string },
-  answer: (services: Services, request: Request, response: Response) => Promise<Reply>,
+  answer: (services: Services, request: Request, response: Response) => Promise<DashboardResponse>,
 ): DashboardRoute {
   return {
     method,
@@ -89,7 +89,7 @@ function mountable(
     mount(services, router) {
       const handle: RequestHandler = async (request, response) => {
         const { status, body } = await answer(services, request, response)
-        // An answer that came too late has been given already.
+        // The deadline may have sent a response already.
         if (!response.headersSent) response.status(status).json(body)
       }
       router[method](path, handle)
@@ -98,7 +98,7 @@ function mountable(
 }
 
 async function readInput<Params extends Schema, Query extends Schema, Body extends Schema>(
-  spec: Spec<Params, Query, Body>,
+  spec: DashboardSpec<Params, Query, Body>,
   request: Request,
   response: Response,
 ) {
@@ -107,8 +107,8 @@ async function readInput<Params extends Schema, Query extends Schema, Body exten
 }
 
 /**
- * Does a member's work in one transaction that sees his account only, and in which his acts are noted as his. It
- * locks the account: what is counted in it is exact.
+ * Runs a member's work in one transaction that is scoped to the account and attributes entries of the audit log to the
+ * member. It locks the account, so that counts in it are exact.
  */
 export function actAs<T>(
   db: Db,

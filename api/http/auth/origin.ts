@@ -3,10 +3,10 @@ import type { Request, RequestHandler } from 'express'
 import type { Services } from '../services.js'
 
 /**
- * Lets writes of the dashboard's own pages through. Browsers send their cookies along with requests that other
- * sites make, and say in `Origin` whose page it was.
+ * Accepts writes from the dashboard's own pages only. Browsers also send cookies with requests of other sites, and
+ * name the origin of the page in `Origin`.
  *
- * @param publicUrl - Where browsers find the service; absent: wherever a request came to.
+ * @param publicUrl - URL of the service for browsers. Default: the host of each request.
  */
 export function onlySameOrigin(publicUrl: string | undefined): RequestHandler {
   const expected = publicUrl && new URL(publicUrl).origin
@@ -17,7 +17,7 @@ export function onlySameOrigin(publicUrl: string | undefined): RequestHandler {
     }
     const origin = request.get('origin')
     if (origin === undefined || !isOwn(origin, request, expected)) {
-      const message = 'Writes below /dashboard/api come from the pages of the dashboard only.'
+      const message = 'Only pages of the dashboard may write below /dashboard/api.'
       throw new ServiceError('FORBIDDEN', message)
     }
     next()
@@ -33,10 +33,10 @@ function isOwn(origin: string, request: Request, expected: string | undefined): 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Keeps pages of others from an endpoint that is no part of a page. A page whose name an attacker has pointed at this
- * machine is of its own origin to the browser, so that the request's own host proves nothing.
+ * Rejects pages of other origins at an endpoint that no page of the service calls. After DNS rebinding the request's
+ * host is the attacker's name, so it is not compared with the origin.
  *
- * @param publicUrl - Where browsers find the service; absent: on this machine only.
+ * @param publicUrl - URL of the service for browsers. Default: loopback names only.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 export function onlyKnownOrigins(publicUrl: string | undefined): RequestHandler {
@@ -54,20 +54,23 @@ export function onlyKnownOrigins(publicUrl: string | undefined): RequestHandler 
 const isLoopback = (origin: string) =>
   URL.canParse(origin) && loopback.has(new URL(origin).hostname)
 
-type Settings = Pick<Services['dashboard'], 'publicUrl' | 'trustedProxies'>
+type HostSettings = Pick<Services['dashboard'], 'publicUrl' | 'trustedProxies'>
 
-/** Where browsers find the service, without a slash at the end. */
-export function hostUrl(settings: Settings, request: Request): string {
+/** URL of the service for browsers, without a trailing slash. */
+export function hostUrl(settings: HostSettings, request: Request): string {
   if (settings.publicUrl !== undefined) return new URL(settings.publicUrl).origin
   const scheme = isOverTls(settings, request) ? 'https' : 'http'
   return `${scheme}://${request.get('host') ?? ''}`
 }
 
-/** Whether a browser has come over TLS. The service itself speaks none: its address says so, or proxies of ours. */
-export function isOverTls({ publicUrl, trustedProxies = 0 }: Settings, request: Request): boolean {
+/** True when the browser uses TLS, by PUBLIC_URL or X-Forwarded-Proto of a trusted proxy. The service itself has no TLS. */
+export function isOverTls(
+  { publicUrl, trustedProxies = 0 }: HostSettings,
+  request: Request,
+): boolean {
   if (publicUrl !== undefined) return publicUrl.startsWith('https:')
-  const told = trustedProxies > 0 ? (request.get('x-forwarded-proto')?.split(',') ?? []) : []
-  // Some proxies add their word at the end, others pass on the one that they have heard.
-  const scheme = told.at(-trustedProxies) ?? told[0]
+  const forwarded = trustedProxies > 0 ? (request.get('x-forwarded-proto')?.split(',') ?? []) : []
+  // Some proxies append a value, others pass on the one they received.
+  const scheme = forwarded.at(-trustedProxies) ?? forwarded[0]
   return scheme?.trim().toLowerCase() === 'https'
 }

@@ -1,6 +1,6 @@
 import { admitToken, type TokenHolder } from '../../../db/tenants/readTokens.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { apiKey, knownStill } from './apiKey.js'
+import { apiKey, areKeysKnown } from './apiKey.js'
 import { addressOf } from './browser.js'
 import { setCredits } from '../credits.js'
 import { rateLimited, setWindow } from '../window.js'
@@ -9,12 +9,12 @@ import type { Admission, Search } from '../../../db/tenants/metering.js'
 import type { Door, Visit } from './door.js'
 import type { Services } from '../services.js'
 
-/** Requests that one token may make in a minute. They are not counted against the account. */
+/** Requests per token and minute. They do not count against the limit of the account. */
 const TOKEN_LIMIT = 60
 
 /**
- * The door of programs, and of browsers that hold a token for the one intent that the path names. They are known
- * by nothing that a browser sends by itself, so that they may come from any origin.
+ * The auth scheme of programs with an API key, and of browsers with a token for the intent in the path. Neither
+ * credential is sent by a browser automatically, so any origin is allowed.
  */
 export function keyOrReadToken({ credits }: { credits: number }): Door<Admission | TokenHolder> {
   const byKey = apiKey({ credits })
@@ -29,11 +29,11 @@ export function keyOrReadToken({ credits }: { credits: number }): Door<Admission
       if (tokenOf(visit.request) === undefined) await byKey.refund(visit)
     },
     settle: () => undefined,
-    stillKnown: knownStill,
+    stillKnown: areKeysKnown,
   }
 }
 
-/** In the header, or where none can be sent, as by an EventSource, in the query. */
+/** From the header, or from the query where no header can be sent, as by an EventSource. */
 function tokenOf(request: Request): string | undefined {
   const authorization = request.get('authorization')
   if (authorization !== undefined) return /^Bearer (svc_rt_\S*)$/i.exec(authorization)?.[1]
@@ -54,7 +54,10 @@ async function admitHolder<Row>(visit: Visit, token: string, search?: Search<Row
   if (!holder) {
     setWindow(response, shield.count(address))
     response.setHeader('WWW-Authenticate', 'Bearer')
-    throw new ServiceError('UNAUTHORIZED', 'The read token is unknown or expired. Make a new one.')
+    throw new ServiceError(
+      'UNAUTHORIZED',
+      'The read token is unknown or expired. Create a new one.',
+    )
   }
   const window = { ...holder, limit: TOKEN_LIMIT }
   setWindow(response, window)
@@ -76,8 +79,8 @@ function allowAnyOrigin(response: Response): void {
 const PREFLIGHT_KEPT_S = 7_200
 
 /**
- * Answers what a browser asks before it sends a header of its own. It carries no token, so that nobody is asked for
- * one.
+ * Responds to the preflight request that a browser sends before a request with its own headers. A preflight has no
+ * credentials, so none are required.
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */

@@ -14,10 +14,10 @@ import type { Scope } from '../../../db/tenants/accounts.js'
 import type { Search } from '../../../db/tenants/metering.js'
 
 /**
- * The door of people: they are known by the cookie of their session, and may do what their role in its account
- * allows. What they read costs nothing.
+ * The auth scheme of people: a session cookie. The role in the session's account decides what is allowed. Reads are
+ * free.
  *
- * @param credits - What a write costs.
+ * @param credits - Cost of a write.
  */
 export function session({ credits }: { credits: number }): Door<Member> {
   return {
@@ -37,7 +37,7 @@ const isSignedIn = (db: Db, members: Member[]) =>
     members.map(({ sessionId }) => sessionId),
   )
 
-/** What pages read, over and over, is not what somebody did: writes only are kept. */
+/** Only writes are logged: pages repeat their reads. */
 function noteWriter(response: Response, { accountId, userId }: Member): void {
   if (response.req.method !== 'GET') noteSender(response, { accountId, userId })
 }
@@ -63,7 +63,10 @@ async function identify({ services, request, response, requestId }: Visit): Prom
   const member = digest && (await admitSession(db, token, requestId))
   if (!member) {
     setWindow(response, shield.count(address))
-    throw new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session is over.')
+    throw new ServiceError(
+      'UNAUTHORIZED',
+      'You are not signed in, or your session has expired. Sign in.',
+    )
   }
   shield.trust(digest)
   noteWriter(response, member)

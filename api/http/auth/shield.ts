@@ -2,18 +2,18 @@ import { MINUTE_MS } from '../../../durations.js'
 import type { Window } from '../window.js'
 
 /**
- * Requests without a valid key share this many a minute per address. It spares the database, and gives
- * their answers the rate headers that every answer has.
+ * Requests without a valid key per minute and address. The limit protects the database, and supplies the rate-limit
+ * headers of their responses.
  */
 const SHIELD_LIMIT = 600
-/** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
+/** Maximum number of addresses, and of keys, in memory. The oldest is evicted first. */
 const SHIELD_SIZE = 10_000
 
 /**
- * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
- * same: many callers may share an address, and one of them must not lock the others out.
+ * Counts requests without a valid key by address, in this process. Keys that were valid before still pass: many
+ * callers may share an address, and one of them must not lock out the others.
  *
- * @param limit - Such requests a minute.
+ * @param limit - Requests per minute and address.
  */
 export function createShield(limit = SHIELD_LIMIT) {
   const counted = new Map<string, Omit<Window, 'retryAfter'>>()
@@ -35,7 +35,7 @@ export function createShield(limit = SHIELD_LIMIT) {
       window.used += 1
       return withWait(window)
     },
-    /** `digest`: of a key or a token that was admitted. */
+    /** `digest`: of an authenticated key or token. */
     trust(digest: string): void {
       if (trusted.has(digest)) return
       trusted.add(digest)

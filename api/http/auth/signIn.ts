@@ -13,9 +13,10 @@ import type { Visited } from './memberRoute.js'
 import type { Services } from '../services.js'
 
 /**
- * Whose e-mail it is, if the password is his. An unknown e-mail takes as long, and is counted alike.
+ * The id of the user with this e-mail and password, undefined when they do not match. An unknown e-mail takes the same
+ * time and is counted as well.
  *
- * @throws {ServiceError} RATE_LIMITED after too many attempts that failed.
+ * @throws {ServiceError} RATE_LIMITED after too many failed attempts.
  */
 export async function provePassword(
   { db, dashboard }: Services,
@@ -32,9 +33,9 @@ export async function provePassword(
 type Exchange = Pick<Visited, 'request' | 'response' | 'requestId'>
 
 /**
- * Opens a session, gives its cookie, and ends the one that the request came with.
+ * Opens a session, sets its cookie, and ends the previous session of the browser.
  *
- * @throws {ServiceError} FORBIDDEN for a user who is a member of no such account.
+ * @throws {ServiceError} FORBIDDEN when the user is not a member of the account, or of any.
  */
 export async function signInAs(
   services: Services,
@@ -46,7 +47,10 @@ export async function signInAs(
   const token = await openSession(db, who, browserOf(services, request))
   const member = token && (await admitSession(db, token, requestId))
   if (!token || !member) {
-    throw new ServiceError('FORBIDDEN', 'You are a member of no account. Ask for an invitation.')
+    throw new ServiceError(
+      'FORBIDDEN',
+      'You are not a member of an account. Ask for an invitation.',
+    )
   }
   const old = cookie.read(request)
   if (old !== undefined) await endSession(db, old)
@@ -55,9 +59,9 @@ export async function signInAs(
 }
 
 /**
- * Goes on in another account of whoever is signed in: by a new session, whose cookie it gives.
+ * Switches to another account of the signed-in user: opens a new session and sets its cookie.
  *
- * @throws {ServiceError} FORBIDDEN for a user who is a member of no such account.
+ * @throws {ServiceError} FORBIDDEN when the user is not a member of the account.
  */
 export async function switchTo(
   { db, dashboard }: Services,
@@ -68,7 +72,10 @@ export async function switchTo(
   const token = await switchSession(db, cookie.read(request) ?? '', accountId)
   const member = token && (await admitSession(db, token, requestId))
   if (!token || !member) {
-    throw new ServiceError('FORBIDDEN', 'You are no member of this account. Ask for an invitation.')
+    throw new ServiceError(
+      'FORBIDDEN',
+      'You are not a member of this account. Ask for an invitation.',
+    )
   }
   cookie.give(response, token)
   return member

@@ -1,20 +1,20 @@
 import type { Response } from 'express'
 
-/** After how many ms a client comes again: from, and up to so much more, so that not all come at once. */
+/** Reconnect delay of clients, milliseconds: `from` plus a random part of `more`, so that they do not reconnect at once. */
 const RETRY_MS = { from: 500, more: 1_500 }
 
-/** How long a reader may take for the rest when a stream ends. */
+/** Milliseconds that a client has to read the rest when a stream ends. */
 const END_MS = 2_000
 
-/** `bufferBytes` is what may wait for the reader. One who has more to read is cut off, and goes on where he was. */
-type Limits = { bufferBytes: number; onCut(): void }
+/** `bufferBytes`: unread bytes after which a client is disconnected. It can resume after its last event. */
+type StreamBuffer = { bufferBytes: number; onCut(): void }
 
 /**
  * Server-sent events on one response.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function openEventStream(response: Response, { bufferBytes, onCut }: Limits) {
+export function openEventStream(response: Response, { bufferBytes, onCut }: StreamBuffer) {
   let isStuck = false
   const cut = () => {
     onCut()
@@ -24,18 +24,18 @@ export function openEventStream(response: Response, { bufferBytes, onCut }: Limi
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-store, no-transform',
-    // Proxies that gather what they pass on would hold events back.
+    // nginx would otherwise buffer events.
     'X-Accel-Buffering': 'no',
   })
   response.write(`retry: ${retry}\n\n`)
   return {
     isOpen: () => !response.writableEnded && !response.destroyed,
-    /** What happens now. */
+    /** Sends new events. Disconnects a client that reads too slowly. */
     write(text: string): void {
       if (response.writableLength > bufferBytes) cut()
       else response.write(text)
     },
-    /** What has happened: waits until the reader has taken it. */
+    /** Sends past events, and waits until the client has read them. */
     async writeSlowly(text: string): Promise<void> {
       if (response.write(text)) return
       await new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ export function openEventStream(response: Response, { bufferBytes, onCut }: Limi
         response.on('drain', go).on('close', go)
       })
     },
-    /** Tells client and proxies that the connection is well, and cuts it where nobody reads. */
+    /** Sends a heartbeat comment. Disconnects a client that has not read since the last one. */
     beat(): void {
       if (response.writableEnded) return
       if (isStuck && response.writableNeedDrain) cut()
@@ -64,9 +64,9 @@ export function openEventStream(response: Response, { bufferBytes, onCut }: Limi
   }
 }
 
-/** One event as it goes over the wire. `data` has no line break in it, as JSON has none. */
+/** An event on the wire. JSON has no line breaks, so `data` is one line. */
 export const toFrame = ({ id, type, data }: { id: string; type: string; data: unknown }) =>
   `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 
-/** Has a client go on from here although he was told no event. */
+/** Sets the id after which a client resumes, without an event. */
 export const toMark = (id: string) => `id: ${id}\n\n`

@@ -9,23 +9,23 @@ import { RETRY_MS } from '../../../durations.js'
 import type { Db } from '../../../db/connection/connect.js'
 import type { Log } from '../../../log.js'
 
-/** Events of one account that are read at once. */
+/** Maximum number of events of one account per read. */
 const NEWS_LIMIT = 500
-/** How soon it is asked again for what another transaction still holds back, and how seldom at last. */
+/** Delay of a retry while an open transaction holds events back, milliseconds. It doubles from `first` to `last`. */
 const HELD_MS = { first: 5, last: 200 }
 
-/** Whoever wants to hear of an account, or of some of its events. */
+/** Receives the events of an account that match the filter. */
 type Subscriber = { filter: EventFilter; onEvents(events: PlacedEvent[]): void }
-type Hearer = Subscriber & { from: Position }
-/** An account that somebody hears of; all before `tail` has been passed on. */
-type Open = { tail: Position; hearers: Set<Hearer> }
+type PlacedSubscriber = Subscriber & { from: Position }
+/** An account with subscribers. All events before `tail` have been delivered. */
+type OpenAccount = { tail: Position; subscribers: Set<PlacedSubscriber> }
 
-/** The accounts of which somebody hears in this process, and what of theirs is to be read. */
-type Accounts = { open: Map<string, Open>; stale: Set<string>; later: Set<string> }
+/** Accounts with subscribers in this process. `stale`: to read now, `later`: to retry. */
+type Accounts = { open: Map<string, OpenAccount>; stale: Set<string>; later: Set<string> }
 
 /**
- * Passes on what happens in accounts, in the order in which it is told, to whoever hears of them in this process.
- * However many hear, what is new is read by one statement.
+ * Delivers the events of accounts in order to the subscribers in this process. New events are read by one statement
+ * for all subscribers.
  */
 export function createFeed(db: Db, log: Log) {
   const accounts: Accounts = { open: new Map(), stale: new Set(), later: new Set() }
@@ -33,30 +33,31 @@ export function createFeed(db: Db, log: Log) {
   return {
     wake,
     /**
-     * Hears of what comes after `from`, up to which all has been read.
+     * Subscribes to the events after `from`. The caller has read all events before it.
      *
-     * @returns A function that ends it; undefined when others were told already what comes after `from`: read on.
+     * @returns A function that unsubscribes. Undefined when events after `from` were already delivered to others: the
+     * caller must read them first.
      */
     join(accountId: string, from: Position, subscriber: Subscriber): (() => void) | undefined {
       const known = accounts.open.get(accountId)
       if (known && isBefore(from, known.tail)) return undefined
-      const hearer = { ...subscriber, from }
-      if (known) known.hearers.add(hearer)
+      const placed = { ...subscriber, from }
+      if (known) known.subscribers.add(placed)
       else {
-        accounts.open.set(accountId, { tail: from, hearers: new Set([hearer]) })
-        // What was announced before somebody heard.
+        accounts.open.set(accountId, { tail: from, subscribers: new Set([placed]) })
+        // Events may have been announced before this subscription.
         wake(accountId)
       }
       return () => {
-        const { hearers } = accounts.open.get(accountId) ?? {}
-        if (hearers?.delete(hearer) && hearers.size === 0) accounts.open.delete(accountId)
+        const { subscribers } = accounts.open.get(accountId) ?? {}
+        if (subscribers?.delete(placed) && subscribers.size === 0) accounts.open.delete(accountId)
       }
     },
   }
 }
 export type Feed = ReturnType<typeof createFeed>
 
-/** @returns Has an account read as soon as may be; without one, all of them. */
+/** @returns A function that schedules a read of one account, or of all without an argument. */
 function createReader(accounts: Accounts, { db, log }: { db: Db; log: Log }) {
   const { open, stale, later } = accounts
   let timer: NodeJS.Timeout | undefined
@@ -94,7 +95,7 @@ function createReader(accounts: Accounts, { db, log }: { db: Db; log: Log }) {
   return wake
 }
 
-/** Reads what is stale, by one statement, and passes it on. */
+/** Reads all stale accounts by one statement and delivers their events. */
 async function readRound(db: Db, { open, stale, later }: Accounts): Promise<void> {
   const wanted = [...stale].flatMap((accountId) => {
     const account = open.get(accountId)
@@ -109,12 +110,12 @@ async function readRound(db: Db, { open, stale, later }: Accounts): Promise<void
     if (isFull) stale.add(accountId)
     if (isHeld) later.add(accountId)
     else later.delete(accountId)
-    if (events.length > 0) passOn(account, events)
+    if (events.length > 0) deliver(account, events)
   }
 }
 
-function passOn({ hearers }: Open, events: PlacedEvent[]): void {
-  for (const { filter, from, onEvents } of [...hearers]) {
+function deliver({ subscribers }: OpenAccount, events: PlacedEvent[]): void {
+  for (const { filter, from, onEvents } of [...subscribers]) {
     const own = events.filter((event) => isOf(filter, event) && !isBefore(event, from))
     if (own.length > 0) onEvents(own)
   }

@@ -10,60 +10,59 @@ import {
 import { liftDeadline } from '../deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
 import { createFeed, type Feed } from './feed.js'
+import type { Caller } from '../auth/door.js'
 import type { Response } from 'express'
 import type { Db } from '../../../db/connection/connect.js'
 import type { Log } from '../../../log.js'
 
 export type StreamLimits = {
-  /** Streams and waiting requests that one account may have open in this process. */
+  /** Maximum number of streams and waiting requests per account in this process. */
   perAccount: number
-  /** A comment that often, so that nobody in between takes the connection for dead. */
+  /** Interval of heartbeat comments, so that proxies keep the connection open. */
   heartbeatMs: number
-  /** How often all that is open is looked after, whether something was announced or not. */
+  /** Interval at which all streams are read and their callers checked, also without a notification. */
   pollMs: number
-  /** What may wait for a slow reader. */
+  /** Unread bytes after which a slow client is disconnected. */
   bufferBytes: number
 }
 export const usualStreams: StreamLimits = {
   ...{ perAccount: 1_000, heartbeatMs: 15_000, pollMs: 5_000, bufferBytes: 256 * 1024 },
 }
 const PAGE = 200
-/** In seconds, for those who find no room. */
-const ROOM_AFTER_S = 5
+/** Retry-After when the account has too many streams, seconds. */
+const RETRY_AFTER_S = 5
 
-/** What is told on a stream. */
-export type Story = {
+/** The events of a stream. */
+export type StreamedEvents = {
   filter: EventFilter
   after: Position
-  /** Nothing more was to be expected at `after`. Absent for a story without an end. */
+  /** True when no events are expected after `after`. Absent for a stream without an end. */
   isSettled?: boolean
-  /** The id by which a client goes on who has seen no event yet. */
+  /** The id after which a client without an event resumes. */
   startId?: string
-  /** An event as it goes over the wire. */
+  /** An event on the wire. */
   toText(event: PlacedEvent): string
 }
 
-type Caller = { accountId: string }
-
-/** Who reads a stream. */
-export type Reader = {
+/** The client of a stream. */
+export type StreamClient = {
   response: Response
   requestId: string
   caller: Caller
-  /** Of callers who came like him, whether they would be let in still; the same function for all of them. */
+  /** Whether callers of this auth scheme are still authorized. One function per scheme. */
   stillKnown: ((db: Db, callers: never[]) => Promise<boolean[]>) | undefined
 }
-type Open = Reader & { beat(): void; end(): void }
+type OpenStream = StreamClient & { beat(): void; end(): void }
 
-/** All streams of this process: they share what is read, one heartbeat and one poll. */
+/** All streams of this process. They share reads, one heartbeat timer and one poll. */
 export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStreams) {
   const feed = createFeed(db, log)
   const readShared = shareReads(db)
-  const open = new Set<Open>()
+  const open = new Set<OpenStream>()
   const closing = new AbortController()
   const lookAfter = () => {
     feed.wake()
-    void endUnknown(db, [...open], log)
+    void endUnauthorized(db, [...open], log)
   }
   const takeSeat = createSeats(limits.perAccount, () => [
     setInterval(() => [...open].forEach(({ beat }) => beat()), limits.heartbeatMs).unref(),
@@ -73,41 +72,41 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   return {
     feed,
     takeSeat,
-    /** Aborts when this process takes its leave. */
+    /** Aborts when this process stops. */
     closing: closing.signal,
-    /** Ends all streams: their clients come again, to a process that stays. */
+    /** Ends all streams. Clients reconnect to another process. */
     close(): void {
       closing.abort()
       for (const { end } of [...open]) end()
     },
     /**
-     * Tells a story as server-sent events until it ends, the client leaves or the service does; 204 when the client
-     * has had all of it.
+     * Sends server-sent events until the source ends, the client disconnects or the process stops. Responds with 204
+     * when there are no more events.
      *
-     * @throws {ServiceError} RATE_LIMITED when the account has no room for one more. Nothing is sent then.
+     * @throws {ServiceError} RATE_LIMITED when the account has too many open streams. Nothing is sent then.
      */
-    async serve(reader: Reader, story: Story): Promise<void> {
-      const { response, requestId } = reader
-      const { accountId } = reader.caller
+    async serve(client: StreamClient, source: StreamedEvents): Promise<void> {
+      const { response, requestId } = client
+      const { accountId } = client.caller
       if (response.closed) return
       response.once('close', takeSeat(accountId))
-      const read = (after: Position) => readShared(accountId, story.filter, after)
-      const page = await read(story.after)
+      const read = (after: Position) => readShared(accountId, source.filter, after)
+      const page = await read(source.after)
       if (response.closed || response.headersSent) return
       liftDeadline(response)
-      if (story.isSettled && page.events.length === 0) {
+      if (source.isSettled && page.events.length === 0) {
         response.writeHead(204).end()
         return
       }
-      const stream = beginStream(reader, limits, log)
-      const entry = { ...reader, ...stream }
+      const stream = beginStream(client, limits, log)
+      const entry = { ...client, ...stream }
       open.add(entry)
       response.once('close', () => open.delete(entry))
       if (closing.signal.aborted || response.req.method === 'HEAD') {
         stream.end()
         return
       }
-      await follow({ stream, story, feed, accountId, read }, page).catch((error: unknown) => {
+      await follow({ stream, source, feed, accountId, read }, page).catch((error: unknown) => {
         log.warn({ err: error, requestId }, 'stream broken')
         response.destroy()
       })
@@ -116,33 +115,37 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
 }
 export type Streams = ReturnType<typeof createStreams>
 
-function beginStream({ response, requestId }: Reader, { bufferBytes }: StreamLimits, log: Log) {
+function beginStream(
+  { response, requestId }: StreamClient,
+  { bufferBytes }: StreamLimits,
+  log: Log,
+) {
   const onCut = () => {
-    log.info({ requestId }, 'stream cut off: it is not read')
+    log.info({ requestId }, 'stream closed: client too slow')
   }
   return openEventStream(response, { bufferBytes, onCut })
 }
 
-type Following = {
+type OpenedStream = {
   stream: ReturnType<typeof openEventStream>
-  story: Story
+  source: StreamedEvents
   feed: Feed
   accountId: string
   read(after: Position): Promise<EventPage>
 }
 
-/** Tells what has happened, page by page, and then what happens. */
+/** Sends past events page by page, then new events. */
 async function follow(
-  { stream, story, feed, accountId, read }: Following,
+  { stream, source, feed, accountId, read }: OpenedStream,
   first: EventPage,
 ): Promise<void> {
-  const { filter, toText } = story
-  let isSettled = story.isSettled
+  const { filter, toText } = source
+  let isSettled = source.isSettled
   const settle = (events: PlacedEvent[]) => {
     if (isSettled === undefined) return
     for (const event of events) isSettled = settles(event) ?? isSettled
   }
-  if (story.startId !== undefined) stream.write(toMark(story.startId))
+  if (source.startId !== undefined) stream.write(toMark(source.startId))
   let page = first
   while (stream.isOpen()) {
     settle(page.events)
@@ -171,7 +174,7 @@ async function follow(
   }
 }
 
-/** What many ask for at the same time is read once. */
+/** Concurrent identical reads share one query. */
 function shareReads(db: Db) {
   const underWay = new Map<string, Promise<EventPage>>()
   return (accountId: string, filter: EventFilter, after: Position): Promise<EventPage> => {
@@ -185,19 +188,19 @@ function shareReads(db: Db) {
 }
 
 /**
- * Counts what is open.
+ * Counts open streams by account.
  *
- * @param watch - Called when the first one comes; what it starts ends with the last one.
- * @returns Takes a seat; the answer gives it back. RATE_LIMITED when the account has as many as it may.
+ * @param watch - Starts timers when the first stream opens. They are cleared when the last one closes.
+ * @returns A function that adds a stream and returns a function to remove it. It throws RATE_LIMITED at the limit.
  */
 function createSeats(perAccount: number, watch: () => NodeJS.Timeout[]) {
   const seats = new Map<string, number>()
   let timers: NodeJS.Timeout[] = []
   return (accountId: string): (() => void) => {
-    const taken = seats.get(accountId) ?? 0
-    if (taken >= perAccount) throw noRoom(perAccount)
+    const open = seats.get(accountId) ?? 0
+    if (open >= perAccount) throw tooManyStreams(perAccount)
     if (seats.size === 0) timers = watch()
-    seats.set(accountId, taken + 1)
+    seats.set(accountId, open + 1)
     return () => {
       const left = (seats.get(accountId) ?? 1) - 1
       if (left > 0) seats.set(accountId, left)
@@ -207,14 +210,14 @@ function createSeats(perAccount: number, watch: () => NodeJS.Timeout[]) {
   }
 }
 
-function noRoom(limit: number): ServiceError {
-  const retryAfter = ROOM_AFTER_S
+function tooManyStreams(limit: number): ServiceError {
+  const retryAfter = RETRY_AFTER_S
   const message = `This account has ${limit} open streams. Close one, or try again in ${retryAfter} s.`
   return new ServiceError('RATE_LIMITED', message, { limit, window: 'open streams', retryAfter })
 }
 
-/** Ends the streams of those who would not be let in any more: asked once for all that came the same way. */
-async function endUnknown(db: Db, streams: Open[], log: Log): Promise<void> {
+/** Ends the streams of callers that are no longer authorized. One check per auth scheme. */
+async function endUnauthorized(db: Db, streams: OpenStream[], log: Log): Promise<void> {
   for (const ask of new Set(streams.map(({ stillKnown }) => stillKnown))) {
     if (!ask) continue
     const own = streams.filter(({ stillKnown }) => stillKnown === ask)

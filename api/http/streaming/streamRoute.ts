@@ -2,33 +2,33 @@ import { z } from 'zod'
 import { enter, toVisit, type Caller, type Purpose } from '../auth/door.js'
 import { parseInput, type Schema } from '../input.js'
 import { answerPreflight } from '../auth/readToken.js'
-import { ownOf, send, type Call, type Entrance, type Route, type Spec } from '../route.js'
+import { ownOf, send, type ApiCall, type Entrance, type Route, type Spec } from '../route.js'
 import type { Request } from 'express'
 import type { Answer } from '../commit.js'
 import type { Services } from '../services.js'
-import type { Story } from './stream.js'
+import type { StreamedEvents } from './stream.js'
 
 type StreamSpec<Known extends Caller, Params extends Schema, Query extends Schema> = Omit<
   Spec<Known, Params, Query, Schema>,
   'body' | 'keepsKeys' | 'scope'
 >
 
-type StreamCall<Known, Params, Query> = Call<Known, Params, Query, undefined> & {
-  /** Where a client goes on that was cut off. */
+type StreamCall<Known, Params, Query> = ApiCall<Known, Params, Query, undefined> & {
+  /** The last event of a reconnecting client. */
   lastEventId: string | undefined
 }
 
 type Handlers<Known, Params, Query> = {
-  /** Finds what is to be told. */
-  tell(services: Services, call: StreamCall<Known, Params, Query>): Promise<Story>
-  /** For those who do not ask for a stream; absent: everybody gets one. */
-  list?(services: Services, call: Call<Known, Params, Query, undefined>): Promise<Answer>
+  /** The events to stream. */
+  stream(services: Services, call: StreamCall<Known, Params, Query>): Promise<StreamedEvents>
+  /** The JSON response to requests without `Accept: text/event-stream`. Absent: every request gets a stream. */
+  list?(services: Services, call: ApiCall<Known, Params, Query, undefined>): Promise<Answer>
 }
 
-/** An endpoint that tells events as they happen. It counts once against the rate, however long it goes on. */
+/** An endpoint that streams events. A stream counts as one request of the rate limit. */
 export function streamRoute<Known extends Caller, Params extends Schema, Query extends Schema>(
   read: StreamSpec<Known, Params, Query>,
-  { tell, list }: Handlers<Known, z.infer<Params>, z.infer<Query>>,
+  { stream, list }: Handlers<Known, z.infer<Params>, z.infer<Query>>,
 ): Route {
   const spec = { ...read, body: z.undefined() }
   const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
@@ -48,9 +48,9 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
           return
         }
         const lastEventId = request.get('last-event-id')
-        const story = await tell(services, { ...call, lastEventId })
+        const source = await stream(services, { ...call, lastEventId })
         const { stillKnown } = door
-        await services.streams.serve({ response, requestId, caller, stillKnown }, story)
+        await services.streams.serve({ response, requestId, caller, stillKnown }, source)
       })
     },
   }

@@ -5,8 +5,8 @@ import type { Savings, Wish } from './savings.js'
 
 /** `body` as it was sent: what is signed is these bytes. */
 type Received = { body: string; headers: Record<string, string>; ids: string[] }
-type Answer = { status: number; body: unknown }
-type Route = [method: string, path: RegExp, answer: (received: Received) => Promise<Answer>]
+type AppResponse = { status: number; body: unknown }
+type AppRoute = [method: string, path: RegExp, answer: (received: Received) => Promise<AppResponse>]
 
 const LARGEST_BODY = 1_000_000
 
@@ -15,7 +15,7 @@ export function createApp(
   savings: Savings,
   receive: (body: string, headers: Record<string, string>) => Promise<void>,
 ): Server {
-  const routes: Route[] = [
+  const routes: AppRoute[] = [
     [
       'POST',
       /^\/savers$/,
@@ -59,7 +59,7 @@ export function createApp(
   })
 }
 
-async function answer(routes: Route[], request: IncomingMessage): Promise<Answer> {
+async function answer(routes: AppRoute[], request: IncomingMessage): Promise<AppResponse> {
   const { method, url = '/' } = request
   try {
     for (const [ofMethod, path, run] of routes) {
@@ -71,7 +71,7 @@ async function answer(routes: Route[], request: IncomingMessage): Promise<Answer
     }
     throw new Refusal(404, `There is no ${method} ${url}.`)
   } catch (error) {
-    return toAnswer(error)
+    return toAppResponse(error)
   }
 }
 
@@ -108,8 +108,8 @@ function toWish({ orderId, kind, amount }: Record<string, unknown>): Wish {
   return { id: toText(orderId, 'orderId'), kind, amount: toText(amount, 'amount') }
 }
 
-/** A saver is not told more of an error than helps: the rest is for the log, with Steward's request id. */
-function toAnswer(error: unknown): Answer {
+/** The response hides internal errors. The log contains them with Steward's request id. */
+function toAppResponse(error: unknown): AppResponse {
   if (error instanceof Refusal) return { status: error.status, body: { message: error.message } }
   console.error(error instanceof StewardError ? `${error.code} ${error.requestId}` : '', error)
   return { status: 503, body: { message: 'Please try again.' } }

@@ -11,7 +11,7 @@ const { PORT = '4000', STORE_FILE = 'savings.json', WEBHOOK_URL } = process.env
 // Key and address come from STEWARD_API_KEY and STEWARD_BASE_URL.
 const steward = new Steward()
 const store = openStore(STORE_FILE)
-// Who is told by webhooks need not wait.
+// With webhooks the process does not wait for intents.
 const readIntent = (id: string) =>
   WEBHOOK_URL ? steward.intents.get(id) : steward.intents.waitForCompletion(id)
 const orders = createOrders({ steward, store, readIntent })

@@ -10,18 +10,18 @@ import { Refusal } from './refusal.js'
 import type { Order, Store } from './store.js'
 
 export type NewOrder = Pick<Order, 'id' | 'userId' | 'walletId' | 'kind' | 'amount' | 'chain'>
-/** The intent when it is over; with webhooks, which tell the rest, as it is now. */
+/** The ended intent; with webhooks the current one, because later changes arrive as events. */
 type ReadIntent = (id: string) => Promise<Intent>
 type Parts = { steward: Steward; store: Store; readIntent: ReadIntent }
 export type Orders = ReturnType<typeof createOrders>
 
-/** Long enough to be no burden, short enough that nobody waits for it. */
+/** Pause between two attempts. */
 const AGAIN_MS = 2_000
 
-/** Brings each order to its end, whatever this process or Steward lives through meanwhile. */
+/** Completes each order, across restarts of this process and of Steward. */
 export function createOrders({ steward, store, readIntent }: Parts) {
   // #region order
-  /** Kept before Steward hears of it: whatever happens next, it is known what was meant. */
+  /** Stores the order before it calls Steward, so that a restart can continue it. */
   function place(order: NewOrder): Order {
     const known = store.findOrder(order.id)
     if (known) return sameAs(order, known)
@@ -63,11 +63,11 @@ export function createOrders({ steward, store, readIntent }: Parts) {
   // #endregion follow
 
   // #region settle
-  /** An order is what Steward says of its intent. What was said before is old news, whenever it comes. */
+  /** Updates an order from its intent. Older states are ignored. */
   function settle({ id, status, error, updatedAt = '' }: Intent): void {
     const order = store.findOrderOf(id)
-    if (!order || updatedAt < (order.toldAt ?? '')) return
-    const kept = { ...order, toldAt: updatedAt }
+    if (!order || updatedAt < (order.intentUpdatedAt ?? '')) return
+    const kept = { ...order, intentUpdatedAt: updatedAt }
     delete kept.reason
     if (status === 'completed') store.putOrder({ ...kept, status: 'done' })
     else if (status === 'failed') {

@@ -4,7 +4,7 @@ export type Saver = { userId: string; walletId: string; address: string }
 
 /** What a saver has asked for, and the intent that does it. */
 export type Order = {
-  /** Chosen by whoever places it: the same id is the same order. */
+  /** Chosen by the client: the same id is the same order. */
   id: string
   userId: string
   walletId: string
@@ -17,15 +17,19 @@ export type Order = {
   intentId?: string
   status: 'open' | 'done' | 'failed'
   /** `updatedAt` of the intent when it was heard of last. */
-  toldAt?: string
+  intentUpdatedAt?: string
   /** Why it failed. */
   reason?: string
 }
 
-/** Where Steward tells what happens, and how that is known to be from Steward. */
-export type Webhook = { id: string; url: string; secret: string }
+/** The webhook of this app and its secret. */
+export type StoredWebhook = { id: string; url: string; secret: string }
 
-type Rows = { savers: Record<string, Saver>; orders: Record<string, Order>; webhook?: Webhook }
+type Rows = {
+  savers: Record<string, Saver>
+  orders: Record<string, Order>
+  webhook?: StoredWebhook
+}
 
 export type Store = ReturnType<typeof openStore>
 
@@ -62,7 +66,7 @@ export function openStore(file: string) {
       keep()
       return order
     },
-    putWebhook(webhook: Webhook) {
+    putWebhook(webhook: StoredWebhook) {
       rows.webhook = webhook
       keep()
       return webhook

@@ -10,7 +10,7 @@ type Parts = { steward: Steward; store: Store; orders: Orders }
 
 export function createWebhooks({ steward, store, orders }: Parts) {
   // #region register
-  /** At each start: Steward tells this address what happens. The secret is shown once, so it is kept. */
+  /** Registers this address at each start. The secret is returned once, so it is stored. */
   async function register(url: string): Promise<void> {
     if (store.webhook()?.url === url) return
     for await (const webhook of steward.webhooks.list()) {
@@ -30,7 +30,7 @@ export function createWebhooks({ steward, store, orders }: Parts) {
     const event = await steward.webhooks.verify(body, headers, secret).catch((error: unknown) => {
       throw error instanceof WebhookVerificationError ? new Refusal(401, error.message) : error
     })
-    // Events may come twice, or late. So they only say that there is news; what it is, the intent says.
+    // Events may arrive twice or late. They only trigger a reload of the intent.
     if (event.intentId) orders.settle(await steward.intents.get(event.intentId))
   }
   // #endregion receive

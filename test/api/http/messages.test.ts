@@ -45,7 +45,7 @@ describe('a page of a list', () => {
 
   test.each([
     ['limt=5', 'limt is not a field of this request. Did you mean limit?'],
-    ['cursor=x', 'cursor is not from this list. Send the `nextCursor` of its last answer.'],
+    ['cursor=x', 'cursor is not from this list. Send the `nextCursor` of a page of this list.'],
     ['status=done', 'is'],
   ])('?%s', async (query, message) => {
     const values = '`pending` or `planning` or `executing` or `completed` or `failed`'

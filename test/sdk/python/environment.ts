@@ -75,7 +75,7 @@ async function readVersion(base: string): Promise<string> {
 export type Outcome = { code: number; output: string }
 
 /**
- * Runs a program to its end, with what it has said. One that does not come to it says where it hangs. Nothing is left
+ * Runs a program to its end, with its output. A hanging program prints where it hangs. Nothing is left
  * in the tree.
  */
 export async function runPython(

@@ -5,12 +5,12 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { packageFolder, runPython } from './environment.js'
 
-type Case = { folder: string; file: string; name: string }
-/** What pytest says of a test and its variants; undefined when it did not run. */
-type Report = Map<string, string[]>
+type PytestCase = { folder: string; file: string; name: string }
+/** The result of a test and its variants. Undefined when it did not run. */
+type PytestReport = Map<string, string[]>
 
 /** The tests below `sdk/python/tests/<folder>`, read without Python. */
-function findCases(folder: string): Case[] {
+function findCases(folder: string): PytestCase[] {
   const place = path.join(packageFolder, 'tests', folder)
   const files = readdirSync(place).filter((file) => /^test_\w+\.py$/.test(file))
   return files.flatMap((file) => {
@@ -25,7 +25,7 @@ export async function runCases(
   python: string,
   paths: readonly string[],
   env: Record<string, string> = {},
-): Promise<Report> {
+): Promise<PytestReport> {
   const place = await mkdtemp(path.join(tmpdir(), 'steward-pytest-'))
   const file = path.join(place, 'report.xml')
   try {
@@ -40,8 +40,8 @@ export async function runCases(
   }
 }
 
-/** Defines a test for each case, which tells how the case went in the report that is there by then. */
-export function describeCases(folders: readonly string[], report: () => Report): void {
+/** Defines a test for each case, which checks its result in the finished report. */
+export function describeCases(folders: readonly string[], report: () => PytestReport): void {
   const cases = folders.flatMap(findCases)
   describe('pytest', () => {
     test.each(cases.map((one) => [toTitle(one), one] as const))('%s', (_title, { file, name }) => {
@@ -56,12 +56,12 @@ export function describeCases(folders: readonly string[], report: () => Report):
   })
 }
 
-const toTitle = ({ file, name }: Case) =>
+const toTitle = ({ file, name }: PytestCase) =>
   `${file.slice('test_'.length, -'.py'.length)}: ${name.slice('test_'.length).replaceAll('_', ' ')}`
 
 /** Variants of a test count as one; a test without faults has passed. */
-function readReport(xml: string): Report {
-  const report: Report = new Map()
+function readReport(xml: string): PytestReport {
+  const report: PytestReport = new Map()
   for (const [, attributes = '', inner = ''] of xml.matchAll(
     /<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs,
   )) {
@@ -69,8 +69,8 @@ function readReport(xml: string): Report {
     const name = / name="([^"]*)"/.exec(` ${attributes}`)?.[1] ?? ''
     const key = `${place.split('.').at(-1)}.py:${name.replace(/\[.*$/s, '')}`
     const faults = [...inner.matchAll(/<(failure|error|skipped)([^>]*)>(.*?)<\/\1>/gs)]
-    const told = faults.map(([, kind, , text]) => `${name}, ${kind}: ${decode(text ?? '')}`)
-    report.set(key, [...(report.get(key) ?? []), ...told])
+    const messages = faults.map(([, kind, , text]) => `${name}, ${kind}: ${decode(text ?? '')}`)
+    report.set(key, [...(report.get(key) ?? []), ...messages])
   }
   return report
 }

@@ -10,7 +10,7 @@ import { startLossyProxy } from './lossyProxy.js'
 import type { IntentError } from '../../../domain/intent.js'
 
 export type SdkWorld = {
-  /** What the tests are told of it. */
+  /** Environment of the tests. */
   env: Record<string, string>
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   }
 
   const deeds: Deeds = {
-    /** A customer with a wallet and a key; `rpm`: requests that he may make in a minute. */
+    /** A customer with a wallet and a key; `rpm`: allowed requests per minute. */
     async account({ rpm = 100_000, scopes = ['read', 'write'] }) {
       const wallet = await insertTestWallet(db)
       wallets.set(wallet.id, wallet)

@@ -28,7 +28,7 @@ const accepting = z.strictObject({
   password: passwordInput,
 })
 
-/** Whoever has a password already proves that he is the one; who is new says his name and chooses one. */
+/** A known user proves their password. A new user sends a name and chooses a password. */
 export const acceptInvitation = openRoute(
   { ...byToken, method: 'post', path: '/invitations/:token/accept', body: accepting },
   async (services, { params: { token }, body, ...exchange }) => {

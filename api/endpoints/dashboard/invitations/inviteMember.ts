@@ -12,10 +12,10 @@ import { noParams, noQuery } from '../../../http/input.js'
 import { emailInput, roleInput, type InviteAnswer } from '../../../schemas/dashboard.js'
 import { owners } from '../memberSpecs.js'
 
-/** Members and open invitations together: a list of them is read at once. */
+/** Members and open invitations together. Their lists have no pages. */
 const MAX_MEMBERS = 100
 
-/** The link is handed over by whoever invites: the service sends no mail. */
+/** Returns a link that the owner passes on. The service sends no mail. */
 export const inviteMember = memberRoute(
   {
     ...{ method: 'post', path: '/members/invite', roles: owners },
@@ -26,12 +26,15 @@ export const inviteMember = memberRoute(
     const { accountId, userId: invitedBy } = caller
     const members = await readMembers(db, accountId)
     if (members.some((member) => member.email === email)) {
-      throw invalidRequest('email', 'This e-mail is that of a member already. Change his role.')
+      throw invalidRequest('email', 'This e-mail already belongs to a member. Change their role.')
     }
     const { id, token, expiresAt } = await actAs(db, caller, async (trx) => {
       const open = await readInvitations(trx, accountId)
       if (members.length + open.length >= MAX_MEMBERS) {
-        throw invalidRequest('', `An account has ${MAX_MEMBERS} members and invitations at most.`)
+        throw invalidRequest(
+          '',
+          `An account has at most ${MAX_MEMBERS} members and invitations. Remove one first.`,
+        )
       }
       const hours = INVITATION_HOURS
       return insertInvitation(trx, { accountId, email, role, invitedBy, hours })

@@ -12,7 +12,7 @@ const expiryInput = z.iso
   .transform((text) => new Date(text))
   .optional()
 
-/** No Idempotency-Key: what it would replay is the key, which is kept nowhere. */
+/** No Idempotency-Key: a replay would need the key, and keys are stored as digests only. */
 export const createKey = memberRoute(
   {
     ...{ method: 'post', path: '/keys', roles: keyMakers, params: noParams, query: noQuery },
@@ -27,7 +27,7 @@ export const createKey = memberRoute(
   },
   async ({ db }, { caller, body: { expiresAt, ...wanted } }) => {
     if (expiresAt && expiresAt.getTime() <= Date.now()) {
-      throw invalidRequest('expiresAt', 'expiresAt must lie ahead.')
+      throw invalidRequest('expiresAt', 'expiresAt must be in the future.')
     }
     const options = { ...wanted, ...(expiresAt && { expiresAt }) }
     const { key, stored } = await actAs(db, caller, (trx) =>

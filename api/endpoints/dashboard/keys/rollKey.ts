@@ -5,7 +5,7 @@ import { byId, keyMakers } from '../memberSpecs.js'
 import { keyBody } from './keyBody.js'
 import type { NewKeyAnswer } from '../../../schemas/dashboard.js'
 
-/** A year: whoever needs the old key for longer does not mean to replace it. */
+/** A year. */
 const MAX_GRACE_HOURS = 8_760
 
 export const rollKey = memberRoute(

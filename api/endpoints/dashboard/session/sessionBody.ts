@@ -2,7 +2,7 @@ import type { Member } from '../../../../db/tenants/sessions.js'
 import type { SessionAnswer } from '../../../schemas/dashboard.js'
 import type { Services } from '../../../http/services.js'
 
-/** What the dashboard shows of who is signed in. */
+/** The signed-in user, the account and the role. */
 export function sessionBody({ registry, dashboard }: Services, member: Member): SessionAnswer {
   const { temporalUi } = dashboard
   return {

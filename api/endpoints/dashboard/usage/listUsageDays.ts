@@ -24,5 +24,6 @@ export const listUsageDays = memberRoute(
 function assertDays({ from, to }: Days): void {
   const count = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   if (count < 1) throw invalidRequest('from', 'from must not be after to.')
-  if (count > MOST_DAYS) throw invalidRequest('from', `Ask for ${MOST_DAYS} days at most.`)
+  if (count > MOST_DAYS)
+    throw invalidRequest('from', `The range has more than ${MOST_DAYS} days. Choose a shorter one.`)
 }

@@ -1,10 +1,10 @@
 import type { Cell, CsvTable } from '../../../http/csv.js'
 import type { Slice } from '../../../../db/connection/slice.js'
 
-/** Rows that are read at once for a file. */
+/** Rows per read. */
 const FILE_PAGE = 500
 
-/** A list as a file: its columns by name, read page by page. */
+/** A paginated list as a CSV table. `columns`: values of a row by column name. */
 export function toCsvTable<Row extends { id: string }>(
   name: string,
   read: (slice: Slice) => Promise<Row[]>,

@@ -55,7 +55,7 @@ class AsyncIntents(Resource):
     ) -> Intent:
         """The intent once it is completed. Any process may wait, also one that did not create it.
 
-        `on_event`, a function or a coroutine, is told each event once, from the intent's beginning. Lost connections and restarts of the
+        `on_event`, a function or a coroutine, receives each event once, from the first one. Lost connections and restarts of the
         service are waited out.
 
         Raises:
@@ -112,7 +112,7 @@ class AsyncSteward:
             base_url: Where the service is, with or without `/v1`; else STEWARD_BASE_URL.
             timeout: Seconds that a try may wait for what comes next.
             max_retries: Tries after the first one.
-            http_client: Instead of an own one: for proxies and certificates. Whoever made it closes it.
+            http_client: Custom client, such as for proxies and certificates. The caller closes it.
 
         Raises:
             ValueError: when key or address are missing.

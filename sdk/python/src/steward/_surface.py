@@ -56,7 +56,7 @@ class Method(Generic[P, Made, Result]):
             return resource.call(self._act, self._make(*args, **kwargs))
 
         method.__name__ = self._name
-        # `help` tells the parameters; what comes back is not what `make` makes.
+        # `help` shows the parameters of `make`, without its return type.
         signature = inspect.signature(self._make)
         method.__dict__["__signature__"] = signature.replace(return_annotation=signature.empty)
         return method

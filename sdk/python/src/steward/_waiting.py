@@ -23,23 +23,23 @@ from .models import Event, Funding, Intent
 
 OnEvent = Callable[[Event], "Awaitable[None] | None"]
 
-# The service gives a sign of life every 15 s. Whoever hears none is behind something that holds it back.
+# The service sends a heartbeat every 15 s. A silent stream is behind a buffering proxy.
 SILENCE_S = 20.0
 SILENT_STREAMS = 2
 # A poll is answered at the next change, or after so many seconds.
 POLL_S = 10
-# Polls that bring nothing new come no faster, whatever answers them.
+# Minimum interval of polls without a change.
 SHORTEST_POLL_S = 5.0
 FUNDING_POLL_S = 1.0
 LATE_LISTS = 10
 LATE_LIST_S = 0.3
-# Who waits no longer than that may come back so much too late: a stream is not opened anew for less.
+# A stream is not reopened for less remaining time; the timeout may be exceeded by this much.
 LEEWAY_S = 1.0
 LAST_EVENTS = ("intent.completed", "intent.failed", "intent.cancelled")
 
 
 class CallerFailed(Exception):
-    """What the caller was told of made him fail: that ends the waiting, whatever it is."""
+    """The callback of the caller raised an exception, which ends the wait."""
 
 
 @dataclass
@@ -54,11 +54,11 @@ class Watch:
     hears: bool = True
     """Whether streams work here."""
     waits: bool = True
-    """Whether the service has room for whoever waits for an answer."""
+    """Whether the service accepts long polls."""
     has_heard_end: bool = False
     silent: int = 0
     dry: int = 0
-    """So many streams in a row brought no event."""
+    """Number of consecutive streams without an event."""
     version: str | None = None
 
     def left(self) -> float:
@@ -74,17 +74,17 @@ class Watch:
         return await self._poll()
 
     async def _hear(self) -> None:
-        """Listens until the end is told or the stream breaks; finds out whether streams work."""
+        """Listens until the last event or the end of the stream, and detects whether streams work."""
         before = self.story.after
         self.has_heard_end = False
         try:
             while not await self._hear_once():
                 pass
         except ConnectionError:
-            # Nobody is there to be asked either.
+            # The service is unreachable for polls as well.
             raise
         except StewardError as error:
-            # Refused, held back from the first byte on, or cut off: asking tells whether it is more than the stream.
+            # The stream was rejected, buffered or cut. A poll shows whether only the stream fails.
             self.silent += self.story.after == before
             self.waits = not _has_no_room(error)
             self.hears = self.waits and may_pass(error) and self.silent < SILENT_STREAMS
@@ -100,19 +100,19 @@ class Watch:
                         return True
                 except ConnectionError:
                     return True
-                # Each sign of life starts the time anew that the next one may take.
+                # Each heartbeat restarts the timeout of the next one.
                 if breath > self.left() + LEEWAY_S:
                     return self.left() <= 0
 
     async def _take(self, listening: Listening) -> bool:
-        """Tells what comes next; True at the end of the intent or of the stream."""
+        """Delivers the next events; True at the end of the intent or of the stream."""
         heard = await listening.hear()
         if heard is None:
             return True
         self.silent = 0
         for message in heard:
             if message.data is not None:
-                await self._tell(to_event(message.data))
+                await self._deliver(to_event(message.data))
             self.story = replace(self.story, after=message.id or self.story.after)
         return self.has_heard_end
 
@@ -132,7 +132,7 @@ class Watch:
         return intent, rest
 
     async def _catch_up(self, intent: Intent) -> None:
-        """Tells what was not heard. The list is free, and may be a moment behind the intent."""
+        """Delivers missed events from the list, which is free and may lag behind the intent."""
         await self._list()
         for _ in range(LATE_LISTS):
             if self.has_heard_end or not is_over(intent):
@@ -144,18 +144,18 @@ class Watch:
         past = event_calls.list_events(intent_id=self.intent_id, after=self.story.after)
         async for page in pages(self.engine, past):
             for event in page.data:
-                await self._tell(event)
+                await self._deliver(event)
                 self.story = replace(self.story, after=event.id)
 
-    async def _tell(self, event: Event) -> None:
-        # A reorg may turn an end round: what comes after it is told, too.
+    async def _deliver(self, event: Event) -> None:
+        # A reorg may reopen an ended intent, so later events are delivered too.
         self.has_heard_end = event.type in LAST_EVENTS
         if self.on_event is None:
             return
         try:
-            told = self.on_event(event)
-            if told is not None:
-                await told
+            pending = self.on_event(event)
+            if pending is not None:
+                await pending
         except Exception as error:
             raise CallerFailed from error
 

@@ -1,4 +1,4 @@
-"""Tells whether what came to a webhook is from the service.
+"""Verifies the signature of webhooks.
 
 See https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -18,16 +18,16 @@ from .errors import WebhookVerificationError
 from .models import Event
 
 TOLERANCE_S = 300
-"""So old, or so far ahead, a message may be: who repeats an old one is refused."""
+"""Maximum age and clock skew of a message in seconds, against replays."""
 
 _PREFIX = "whsec_"
 
 
 def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> Event:
-    """The event that a webhook tells.
+    """The verified event of a webhook.
 
     Args:
-        payload: The body exactly as it came: bytes that were parsed and written anew are others.
+        payload: The raw body. A parsed and serialized body may differ.
         headers: Of the request; upper and lower case are the same.
         secret: `whsec_…`, as the webhook was made with it.
 

@@ -177,7 +177,7 @@ describe('streams', () => {
     void slow.ended.then(() => (cut = true))
     let intents = 1
     // What the kernel keeps for a reader differs by system.
-    while (!/stream cut off/.test(events.world.api.logText()) && intents < 200) {
+    while (!/stream closed: client too slow/.test(events.world.api.logText()) && intents < 200) {
       const id = await events.newIntent(me)
       intents += 1
       await database().raw(`select move_intent(?, 'failed', ?)`, [id, wide])

@@ -1,4 +1,4 @@
-"""What a call asks for, before it is known who sends it, and how."""
+"""Calls of the API, independent of the transport."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ListCall(Generic[Item]):
         """What follows a page; None after the last one."""
         if not page.has_more or page.next_cursor is None:
             return None
-        # A cursor says where it began: the first page alone may begin after an event.
+        # The API accepts either a cursor or `after`.
         query = {k: v for k, v in self.query.items() if k != "after"}
         return replace(self, query=query, cursor=page.next_cursor)
 

@@ -1,4 +1,4 @@
-"""Every endpoint: what it is called with, and what it answers."""
+"""The calls of every endpoint except events and webhooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Metadata = Mapping[str, Any]
 def create_wallet(
     user_id: str, metadata: Metadata | None = None, *, idempotency_key: str | None = None
 ) -> Call[models.Wallet]:
-    """Makes the wallet of an end user, or gives the one that he has."""
+    """Creates the wallet of an end user, or returns the existing one."""
     body = given(userId=user_id, metadata=metadata)
     return write("/v1/wallets", models.Wallet, body, idempotency_key)
 
@@ -36,14 +36,14 @@ def list_wallets(
 
 
 def get_balances(wallet_id: str) -> Call[models.Balances]:
-    """What a wallet holds on every chain. Raises WalletNotFoundError."""
+    """The balances of a wallet on every chain. Raises WalletNotFoundError."""
     return Call("GET", f"/v1/balances/{segment(wallet_id)}", models.Balances)
 
 
 def list_yields(
     *, chain: str | None = None, asset: str | None = None, protocol: str | None = None
 ) -> Call[models.Yields]:
-    """What lending pays now, and the best of it."""
+    """Current lending rates, and the best one."""
     query = {"chain": chain, "asset": asset, "protocol": protocol}
     return Call("GET", "/v1/yields", models.Yields, query)
 
@@ -58,14 +58,14 @@ def list_yield_history(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> ListCall[models.YieldSnapshot]:
-    """What markets paid from `start` until before `end`, newest first."""
+    """Past lending rates from `start` until before `end`, newest first."""
     query = {"chain": chain, "asset": asset, "protocol": protocol, "from": start, "to": end}
     page = models.Page[models.YieldSnapshot]
     return ListCall("/v1/yields/history", page, query, cursor, limit)
 
 
 def get_positions(wallet_id: str, *, closed: bool | None = None) -> Call[models.Positions]:
-    """What a wallet has lent, and what that earned; with `closed` also what was emptied."""
+    """The positions of a wallet and their earnings. `closed` includes closed positions."""
     path = f"/v1/positions/{segment(wallet_id)}"
     return Call("GET", path, models.Positions, {"closed": closed})
 
@@ -76,12 +76,12 @@ def get_credits() -> Call[models.CreditAccount]:
 
 
 def fund(wallet_id: str, *, idempotency_key: str | None = None) -> Call[models.Funding]:
-    """Asks for 1 test USDC on arbitrum-sepolia. It arrives after a delay; on test networks only."""
+    """Requests 1 test USDC on arbitrum-sepolia, only on test networks. It arrives after a delay."""
     return write("/v1/demo/fund", models.Funding, {"walletId": wallet_id}, idempotency_key)
 
 
 def get_funding(funding_id: str) -> Call[models.Funding]:
-    """How far test money is. Raises FundingNotFoundError."""
+    """The state of a funding. Raises FundingNotFoundError."""
     return Call("GET", f"/v1/demo/fund/{segment(funding_id)}", models.Funding)
 
 
@@ -96,7 +96,7 @@ def lend(
     metadata: Metadata | None = None,
     idempotency_key: str | None = None,
 ) -> Call[models.Intent]:
-    """Lends where it pays most, unless `chain` is named. Raises InsufficientFundsError.
+    """Lends at the best rate, or on `chain`. Raises InsufficientFundsError.
 
     `optimize="net"` counts bridge, swap and gas over `horizon_days`.
     """
@@ -114,7 +114,7 @@ def withdraw(
     metadata: Metadata | None = None,
     idempotency_key: str | None = None,
 ) -> Call[models.Intent]:
-    """Takes back what was lent on `chain`; the amount `"max"` is all of it, interest included."""
+    """Withdraws lent money on `chain`. The amount `"max"` is everything, including interest."""
     body = given(action="withdraw", walletId=wallet_id, amount=amount_text(amount), chain=chain)
     wish = given(asset=asset, metadata=metadata)
     return write("/v1/intents", models.Intent, {**body, **wish}, idempotency_key)
@@ -149,7 +149,7 @@ def preview(
     horizon_days: int | None = None,
     metadata: Metadata | None = None,
 ) -> Call[models.Preview]:
-    """What an intent would do now. Nothing is stored, and it costs no credits."""
+    """The plan of an intent. Nothing is stored or charged."""
     body = given(action=action, walletId=wallet_id, amount=amount_text(amount), asset=asset)
     way = given(chain=chain, fromChain=from_chain, toChain=to_chain)
     wish = given(optimize=optimize, horizonDays=horizon_days, metadata=metadata)
@@ -188,13 +188,13 @@ def list_intents(
 
 
 def cancel_intent(intent_id: str, *, idempotency_key: str | None = None) -> Call[models.Intent]:
-    """Stops an intent of which nothing is signed; else InvalidRequestError says `already_signed`."""
+    """Cancels an unsigned intent. Raises InvalidRequestError with the reason `already_signed`."""
     path = f"/v1/intents/{segment(intent_id)}/cancel"
     return write(path, models.Intent, {}, idempotency_key)
 
 
 def retry_intent(intent_id: str, *, idempotency_key: str | None = None) -> Call[models.Intent]:
-    """A new intent that does what is left to do of a failed one."""
+    """Creates an intent that finishes a failed one."""
     path = f"/v1/intents/{segment(intent_id)}/retry"
     return write(path, models.Intent, {}, idempotency_key)
 
@@ -202,6 +202,6 @@ def retry_intent(intent_id: str, *, idempotency_key: str | None = None) -> Call[
 def create_read_token(
     intent_id: str, *, idempotency_key: str | None = None
 ) -> Call[models.ReadToken]:
-    """Opens one intent to a browser, which must not have a key, for some minutes."""
+    """Creates a token that may read one intent for some minutes, for browsers."""
     path = f"/v1/intents/{segment(intent_id)}/read-token"
     return write(path, models.ReadToken, {}, idempotency_key)

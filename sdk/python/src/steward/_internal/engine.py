@@ -1,4 +1,4 @@
-"""Makes calls: again where that may help, page by page, and as events come.
+"""Makes calls with retries, reads pages, and follows streams.
 
 Written once for both clients. A blocking client runs these coroutines with a port that blocks, so that they
 never wait (`ports.run`).
@@ -39,19 +39,19 @@ SILENCE_S = 45.0
 
 @dataclass(frozen=True)
 class Engine:
-    """A client without its surface: whose it is, and how it reaches the API."""
+    """Settings and transport of a client."""
 
     settings: Settings
     port: Port
 
 
 async def perform(engine: Engine, call: Call[Body]) -> Body:
-    """What the API answers to a call, tried again while that may help. Raises StewardError."""
+    """The parsed response of a call, with retries. Raises StewardError."""
     return read_model(await ask(engine, call), call.answer)
 
 
 async def ask(engine: Engine, call: Call[Body], *, max_retries: int | None = None) -> Answer:
-    """The answer itself, with its headers. Raises StewardError for another one than 2xx."""
+    """The response with its headers. Raises StewardError without a 2xx status."""
     retries = engine.settings.max_retries if max_retries is None else max_retries
     request = to_request(engine.settings, call)
     failures = 0
@@ -69,7 +69,7 @@ async def ask(engine: Engine, call: Call[Body], *, max_retries: int | None = Non
 
 
 def to_request(settings: Settings, call: Call[Body]) -> Request:
-    """A key is made once per call and kept over its tries: what has been done is not done again."""
+    """All attempts of a call share one idempotency key, so the call is executed once."""
     headers = headers_of(settings)
     if call.is_keyed:
         headers["idempotency-key"] = call.idempotency_key or str(uuid.uuid4())
@@ -116,10 +116,10 @@ class Listening:
         self._stream = stream
         self._parser = SseParser()
         self.is_settled = stream.answer.status == 204
-        """Nothing more is to be told, now and later."""
+        """The stream is complete and has no more events."""
 
     async def hear(self) -> list[Message] | None:
-        """What came next, perhaps only a sign of life; None when the stream has ended."""
+        """The next messages, possibly only a heartbeat; None when the stream has ended."""
         if self.is_settled:
             return None
         chunk = await self._stream.chunk()
@@ -154,7 +154,7 @@ async def listen(engine: Engine, call: StreamCall, silence: float) -> AsyncGener
 
 
 def to_event(data: str) -> Event:
-    """The event that a message carries."""
+    """The event of a message."""
     return read_model(Answer(200, {}, data.encode()), Event)
 
 

@@ -1,4 +1,4 @@
-"""The endpoints of what is told: events, and webhooks that deliver them."""
+"""The calls of events and webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two ways to reach the API: one blocks, the other one lets others go on meanwhile."""
+"""Transports of the API: one blocks, the other runs in the event loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stream(Protocol):
     answer: Answer
 
     async def chunk(self) -> bytes | None:
-        """What came next; None at the end."""
+        """The next bytes; None at the end."""
         ...
 
     async def close(self) -> None: ...
@@ -52,12 +52,12 @@ class BlockingPort:
         self._client = client
 
     async def send(self, request: Request) -> Answer:
-        with _told():
+        with _own_errors():
             response = self._client.send(_build(self._client, request), follow_redirects=False)
             return _answer(response, response.content)
 
     async def open(self, request: Request) -> Stream:
-        with _told():
+        with _own_errors():
             built = _build(self._client, request)
             response = self._client.send(built, stream=True, follow_redirects=False)
             content = b"" if _is_stream(response) else response.read()
@@ -74,7 +74,7 @@ class BlockingStream:
         self._chunks: Iterator[bytes] = response.iter_bytes()
 
     async def chunk(self) -> bytes | None:
-        with _told():
+        with _own_errors():
             return next(self._chunks, None)
 
     async def close(self) -> None:
@@ -88,14 +88,14 @@ class AsyncPort:
         self._client = client
 
     async def send(self, request: Request) -> Answer:
-        with _told():
+        with _own_errors():
             response = await self._client.send(
                 _build(self._client, request), follow_redirects=False
             )
             return _answer(response, response.content)
 
     async def open(self, request: Request) -> Stream:
-        with _told():
+        with _own_errors():
             built = _build(self._client, request)
             response = await self._client.send(built, stream=True, follow_redirects=False)
             content = b"" if _is_stream(response) else await response.aread()
@@ -112,7 +112,7 @@ class AsyncStream:
         self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
 
     async def chunk(self) -> bytes | None:
-        with _told():
+        with _own_errors():
             return await anext(self._chunks, None)
 
     async def close(self) -> None:
@@ -140,13 +140,13 @@ def _is_stream(response: httpx2.Response) -> bool:
 
 
 @contextmanager
-def _told() -> Generator[None, None, None]:
-    """Tells what went wrong in words of this package."""
+def _own_errors() -> Generator[None, None, None]:
+    """Converts errors of httpx2 to errors of this package."""
     try:
         yield
     except httpx2.TimeoutException as error:
-        raise TimeoutError("The service has not answered in time.") from error
+        raise TimeoutError("The service did not respond in time.") from error
     except httpx2.TransportError as error:
         raise ConnectionError("The service cannot be reached.") from error
     except httpx2.RequestError as error:
-        raise InvalidAnswerError("The answer cannot be read.") from error
+        raise InvalidAnswerError("The response cannot be read.") from error

@@ -87,7 +87,7 @@ class Answer:
 
 
 def headers_of(settings: Settings) -> dict[str, str]:
-    """What every request says of who asks."""
+    """The headers of every request."""
     return {
         "authorization": f"Bearer {settings.api_key}",
         "user-agent": f"steward-sdk-python/{VERSION}",
@@ -115,7 +115,7 @@ def read_model(answer: Answer, kind: type[AnyModel]) -> AnyModel:
 
 
 def error_of(answer: Answer) -> StewardError:
-    """What an answer other than 2xx says; `HTTP_<status>` for what is none of the API, such as a proxy's."""
+    """The error of a response without a 2xx status; `HTTP_<status>` for another server, such as a proxy."""
     body = _as_object(_parse(answer.content))
     code, message = body.get("error"), body.get("message")
     details = {**_named(answer), **_as_object(body.get("details"))}
@@ -161,7 +161,7 @@ def jitter(failures: int) -> float:
 
 
 def is_over(intent: Intent) -> bool:
-    """A status that is newer than this client is no end, unless the intent says when it was."""
+    """Whether an intent has ended. An unknown status has not, unless `ended_at` is set."""
     return intent.status in ("completed", "failed") or intent.ended_at is not None
 
 
@@ -174,8 +174,8 @@ def _retry_after(answer: Answer, details: Mapping[str, Any]) -> float | None:
         until = parsedate_to_datetime(header) - datetime.now(timezone.utc)
         return max(0.0, until.total_seconds())
     except (TypeError, ValueError):
-        told = details.get("retryAfter")
-        return float(told) if isinstance(told, (int, float)) else None
+        seconds = details.get("retryAfter")
+        return float(seconds) if isinstance(seconds, (int, float)) else None
 
 
 def _named(answer: Answer) -> dict[str, Any]:

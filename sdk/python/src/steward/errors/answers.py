@@ -10,7 +10,7 @@ from .base import StewardError
 
 
 class InvalidRequestError(StewardError):
-    """The request cannot be done as it was sent: `issues` says what is wrong."""
+    """The request is not valid. `issues` contains the problems."""
 
     default_code = "INVALID_REQUEST"
 
@@ -21,7 +21,7 @@ class InvalidRequestError(StewardError):
 
 
 class InsufficientFundsError(StewardError):
-    """The wallet lacks the money where the intent needs it."""
+    """The wallet has too little money where the intent needs it."""
 
     default_code = "INSUFFICIENT_FUNDS"
 
@@ -59,7 +59,7 @@ class InsufficientCreditsError(StewardError):
 
 
 class ForbiddenError(StewardError):
-    """The key lacks the scope that the call needs, or account or wallet are stopped."""
+    """The key has no such scope, or the account or wallet is frozen."""
 
     default_code = "FORBIDDEN"
 
@@ -113,7 +113,7 @@ class MethodNotAllowedError(StewardError):
 
 
 class RateLimitedError(StewardError):
-    """More was asked than the account may: `retry_after` says when there is room again."""
+    """The account exceeds its rate limit. `retry_after` is in seconds."""
 
     default_code = "RATE_LIMITED"
 

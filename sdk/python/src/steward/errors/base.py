@@ -43,7 +43,7 @@ class StewardError(Exception):
         details: Facts that belong to the code, as the API answered them.
         request_id: Names the request; quote it when you ask for help.
         reason: Names a special case of the code.
-        retry_after: Seconds after which the call may succeed, where the API says so.
+        retry_after: Seconds after which the call may succeed, when the API returned them.
         idempotency_key: Of a POST that may have been done all the same: sent again with this key, it is done
             once and charged once.
     """

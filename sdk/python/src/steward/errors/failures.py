@@ -9,7 +9,7 @@ from .base import StewardError
 
 
 class IntentFailedError(StewardError):
-    """An intent that was waited for has failed: `code` says why, `intent.error.funds` where the money is."""
+    """The intent failed. `code` is the reason; `intent.error.funds` contains where the money is."""
 
     def __init__(self, intent: Intent) -> None:
         error = intent.error
@@ -28,7 +28,7 @@ class BridgeFailedError(IntentFailedError):
 
 
 class BridgeTimeoutError(IntentFailedError):
-    """The money is in the bridge and will come out: `intent.error.recovery` tells when it has."""
+    """The money is in the bridge and arrives later: `intent.error.recovery` is set then."""
 
     default_code = "BRIDGE_TIMEOUT"
 

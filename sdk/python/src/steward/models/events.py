@@ -1,4 +1,4 @@
-"""What happens, and where it is told."""
+"""Events and webhooks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .base import Model
 
 
 class Event(Model):
-    """Something that has happened, as lists, streams and webhooks tell it alike.
+    """An event, as lists, streams and webhooks return it.
 
-    `intent_id` is None of what has happened beside intents.
+    `intent_id` is None for events without an intent.
     """
 
     id: str
