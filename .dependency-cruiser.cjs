@@ -10,40 +10,40 @@ const directions = {
   chains: ['domain/', share],
   db: ['domain/'],
   custody: ['domain/'],
-  protocols: ['chains/', 'domain/', share],
-  planning: ['protocols/', 'chains/', 'db/', 'domain/'],
+  protocols: ['evm/', 'domain/', share],
+  planning: ['evm/', 'evm/', 'db/', 'domain/'],
   // Compares the registry with the chains. Every process runs it and caches the result.
-  probe: ['protocols/', 'chains/', 'db/', 'domain/', share],
-  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  probe: ['evm/', 'evm/', 'db/', 'domain/', share],
+  senders: ['operations/health/', 'evm/', 'evm/', 'db/', 'domain/'],
   // Of the relayer only the id and the outcome of an operation.
   signer: [
-    ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
-    ...['protocols/', 'chains/', 'db/', 'domain/', share],
+    ...['senders/(operationId|outcome)\\.ts$', 'custody/', 'operations/health/'],
+    ...['evm/', 'evm/', 'db/', 'domain/', share],
   ],
   // An operator command. It reads logs like the relayer. Its caller passes in what it needs of workflows.
-  audit: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  audit: ['senders/', 'evm/', 'evm/', 'db/', 'domain/'],
   // Deliveries to endpoints of callers, and the addresses that they may use.
   webhooks: ['custody/(seal|hpke)\\.ts$', 'domain/'],
-  activities: ['webhooks/', 'planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  activities: ['activities/webhooks/', 'planning/', 'senders/', 'evm/', 'evm/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', share, 'type:workflows/'],
   api: [
-    ...['temporal/', 'planning/', 'probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
+    ...['workflows/client/', 'planning/', 'operations/health/', 'evm/', 'evm/', 'db/', 'domain/'],
     ...['webhooks/(address|failure|secrets)\\.ts$', 'custody/account\\.ts$', 'type:workflows/'],
   ],
   worker: [
-    'temporal/',
-    'webhooks/',
+    'workflows/client/',
+    'activities/webhooks/',
     'activities/',
-    'lanes/',
-    'probe/',
-    'protocols/',
-    'chains/',
+    'senders/',
+    'operations/health/',
+    'evm/',
+    'evm/',
     'db/',
     'domain/',
   ],
-  devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
-  dev: ['sdk/typescript/src/index\\.ts$', 'db/', 'devnet/', 'chains/', 'domain/'],
+  devnet: ['evm/bridges/cctp/message\\.ts$', 'evm/', 'domain/'],
+  dev: ['clients/typescript/src/index\\.ts$', 'db/', 'dev/devnet/', 'evm/', 'domain/'],
 }
 
 /** Directions within `api/`: `http` does not import endpoints, `schemas` imports neither. */
@@ -57,17 +57,17 @@ const apiRooms = {
 }
 
 /** Settings, logger and shutdown: entry files import them and pass them down. */
-const wiring = '^(config|log|process|crashPoints)\\.ts$'
+const wiring = '^(config|log|process|faultPoints)\\.ts$'
 /** Every folder may import these files. They import nothing. */
-const runtime = '^(bell|cache|durations|limiter|timeout)\\.ts$'
+const runtime = '^(notifier|cache|durations|limiter|timeout)\\.ts$'
 const settings = '^(config|process)\\.ts$'
-const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
+const entries = '^(api|worker|senders|signer)/main\\.ts$|^(scripts|dev)/'
 
 /** Not part of the service: may import everything. */
 const outside = '^(test|bench)/'
 /** Runs from a checkout, with development dependencies. */
 const checkout =
-  '^(test|bench|dev|devnet|web)/|^cli/build\\.js$|^[^/]+\\.config\\.js$|^sdk/typescript/build\\.js$'
+  '^(test|bench|dev|devnet|web)/|^clients/cli/build\\.js$|^[^/]+\\.config\\.js$|^clients/typescript/build\\.js$'
 
 const packages = '(^|/)node_modules/'
 const temporalPackages = '(^|/)node_modules/@temporalio/'
@@ -112,37 +112,48 @@ module.exports = {
     // The dashboard runs in a browser. Of the server it imports only types of responses.
     forbid(
       'web-imports-nothing-of-the-server',
-      { path: '^web/' },
-      { pathNot: [packages, '^web/'], dependencyTypesNot: ['type-only'] },
+      { path: '^clients/dashboard/' },
+      { pathNot: [packages, '^clients/dashboard/'], dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'web-imports-types-of-schemas-only',
-      { path: '^web/' },
-      { path: '^', pathNot: [packages, '^web/', '^api/schemas/', '^domain/(roles|events)\\.ts$'] },
+      { path: '^clients/dashboard/' },
+      {
+        path: '^',
+        pathNot: [packages, '^clients/dashboard/', '^api/schemas/', '^domain/(roles|events)\\.ts$'],
+      },
     ),
-    forbid('nothing-imports-web', { pathNot: ['^web/', outside] }, { path: '^web/' }),
+    forbid(
+      'nothing-imports-web',
+      { pathNot: ['^clients/dashboard/', outside] },
+      { path: '^clients/dashboard/' },
+    ),
 
     // The command line uses the public SDK only.
     forbid(
       'cli-imports-the-sdk-only',
-      { path: '^cli/' },
+      { path: '^clients/cli/' },
       {
-        pathNot: [packages, '^cli/', '^sdk/typescript/src/index\\.ts$'],
+        pathNot: [packages, '^clients/cli/', '^clients/typescript/src/index\\.ts$'],
         dependencyTypesNot: ['core'],
       },
     ),
-    forbid('nothing-imports-the-cli', { pathNot: ['^cli/', outside] }, { path: '^cli/' }),
+    forbid(
+      'nothing-imports-the-cli',
+      { pathNot: ['^clients/cli/', outside] },
+      { path: '^clients/cli/' },
+    ),
 
     // The SDK is a package of its own, imported by its name.
     forbid(
       'sdk-imports-nothing',
-      { path: '^sdk/typescript/src/' },
-      { pathNot: '^sdk/typescript/src/' },
+      { path: '^clients/typescript/src/' },
+      { pathNot: '^clients/typescript/src/' },
     ),
     forbid(
       'sdk-is-imported-by-its-name',
       { pathNot: '^(sdk|test/sdk)/' },
-      { path: '^sdk/', pathNot: '^sdk/typescript/src/index\\.ts$' },
+      { path: '^sdk/', pathNot: '^clients/typescript/src/index\\.ts$' },
     ),
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
@@ -202,7 +213,7 @@ module.exports = {
       { pathNot: ['^signer/', outside] },
       { path: '^signer/', reachable: true },
     ),
-    ...['signer', 'lanes'].map((room) =>
+    ...['signer', 'relayer'].map((room) =>
       forbid(
         `${room}-never-reach-temporal`,
         { path: `^${room}/` },
@@ -212,7 +223,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|web/dist|coverage|\\.steward|docs)/' },
+    exclude: { path: '^(dist|clients/dashboard/dist|coverage|\\.steward|docs)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     // Type imports count as cycles.
     tsPreCompilationDeps: true,

@@ -1,5 +1,5 @@
 # One image for all roles, named by the command: dist/api/main.js, dist/worker/main.js,
-# dist/lanes/main.js, dist/signer/main.js, dist/scripts/migrate.js. The target `devnet` runs local test chains instead.
+# dist/relayer/main.js, dist/signer/main.js, dist/admin/migrate.js. The target `devnet` runs local test chains instead.
 
 FROM node:24-bookworm-slim AS base
 RUN apt-get update \
@@ -12,20 +12,20 @@ ENTRYPOINT ["tini", "--"]
 
 FROM base AS build
 COPY package.json package-lock.json .npmrc ./
-COPY cli/package.json ./cli/
-COPY examples/savings-app-ts/package.json ./examples/savings-app-ts/
-COPY sdk/typescript/package.json ./sdk/typescript/
-COPY web/package.json ./web/
+COPY clients/cli/package.json ./clients/cli/
+COPY clients/examples/savings-app-ts/package.json ./clients/examples/savings-app-ts/
+COPY clients/typescript/package.json ./clients/typescript/
+COPY clients/dashboard/package.json ./clients/dashboard/
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
-COPY cli/package.json ./cli/
-COPY examples/savings-app-ts/package.json ./examples/savings-app-ts/
-COPY sdk/typescript/package.json ./sdk/typescript/
-COPY web/package.json ./web/
+COPY clients/cli/package.json ./clients/cli/
+COPY clients/examples/savings-app-ts/package.json ./clients/examples/savings-app-ts/
+COPY clients/typescript/package.json ./clients/typescript/
+COPY clients/dashboard/package.json ./clients/dashboard/
 # Without the native parts for other platforms.
 RUN npm ci --omit=dev --ignore-scripts \
   && npm cache clean --force \
@@ -37,17 +37,17 @@ ENV NODE_ENV=development
 # Compiled contracts are kept here.
 RUN mkdir -p node_modules/.cache && chown node:node node_modules/.cache
 USER node
-CMD ["node_modules/.bin/tsx", "devnet/main.ts"]
+CMD ["node_modules/.bin/tsx", "dev/devnet/main.ts"]
 
 FROM base AS service
-# dev/parts/parts.ts has the figures.
+# dev/stack/parts.ts has the figures.
 ENV NODE_ENV=production \
   NODE_OPTIONS="--enable-source-maps --max-semi-space-size=4" \
   MALLOC_ARENA_MAX=2
 COPY package.json ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY --from=build /app/web/dist ./web/dist
+COPY --from=build /app/clients/dashboard/dist ./clients/dashboard/dist
 COPY --from=build /app/docs ./docs
 RUN mkdir -p /var/lib/steward && chown node:node /var/lib/steward && chmod 700 /var/lib/steward
 USER node

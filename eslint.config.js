@@ -22,7 +22,7 @@ const noState = {
 /** Tools require a default export of these files. */
 const defaultExportFiles = [
   '*.config.js',
-  'web/vite.config.ts',
+  'clients/dashboard/vite.config.ts',
   'test/support/{secondsReporter,tallyReporter}.ts',
 ]
 
@@ -66,7 +66,7 @@ export default defineConfig(
   {
     // Code that moves money takes named arguments beyond the third.
     files: [
-      '{activities,chains,custody,db,lanes,planning,probe,protocols,signer,temporal,worker,workflows}/**',
+      '{activities,chains,custody,db,senders,planning,probe,protocols,signer,temporal,worker,workflows}/**',
     ],
     rules: { 'max-params': ['error', 3] },
   },
@@ -105,13 +105,13 @@ export default defineConfig(
   },
   {
     // Components are mostly markup.
-    files: ['web/**/*.tsx'],
+    files: ['clients/dashboard/**/*.tsx'],
     rules: {
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
     },
   },
   {
-    files: ['web/public/**'],
+    files: ['clients/dashboard/public/**'],
     languageOptions: { globals: { document: true, localStorage: true } },
   },
   { files: ['test/**'], rules: testRelaxations },

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longestFirst.ts'
+import { LongestFirst } from './test/support/run/longestFirst.ts'
 
 export default defineConfig({
   resolve: {
     alias: {
-      '@steward/sdk': fileURLToPath(new URL('sdk/typescript/src/index.ts', import.meta.url)),
+      '@steward/sdk': fileURLToPath(new URL('clients/typescript/src/index.ts', import.meta.url)),
     },
   },
   test: {
@@ -18,8 +18,12 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     sequence: { hooks: 'list', sequencer: LongestFirst },
-    globalSetup: './test/support/globalSetup.ts',
-    setupFiles: ['./test/support/setup.ts'],
-    reporters: ['default', './test/support/secondsReporter.ts', './test/support/tallyReporter.ts'],
+    globalSetup: './test/support/run/globalSetup.ts',
+    setupFiles: ['./test/support/run/setup.ts'],
+    reporters: [
+      'default',
+      './test/support/run/secondsReporter.ts',
+      './test/support/run/tallyReporter.ts',
+    ],
   },
 })

@@ -1,16 +1,16 @@
 import { Context } from '@temporalio/activity'
-import { crashPoint } from '../crashPoints.js'
-import { readContractBlock } from '../chains/read.js'
-import { markAwaited } from '../db/lanes/awaited.js'
-import { findBurn, insertBurn, type Burn } from '../db/lanes/burns.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { readContractBlock } from '../evm/read.js'
+import { markAwaited } from '../operations/awaited.js'
+import { findBurn, insertBurn, type Burn } from '../operations/burns.js'
 import { setDelay, setRecovery } from '../db/intents/status.js'
-import { findOperation, type Operation } from '../db/lanes/operations.js'
+import { findOperation, type Operation } from '../operations/operations.js'
 import { assetText } from '../domain/money.js'
-import { isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
-import { isExpired } from '../protocols/bridges/bridge.js'
-import { bridgeOf } from '../protocols/bridges/bridges.js'
-import { outcomeOf } from '../lanes/outcome.js'
-import { operationId } from '../lanes/operationId.js'
+import { isUnsettled, type WaitReason, type Unsettled } from '../domain/intent/waitReason.js'
+import { isExpired } from '../evm/bridges/bridge.js'
+import { bridgeOf } from '../evm/bridges/bridges.js'
+import { outcomeOf } from '../operations/outcome.js'
+import { operationId } from '../operations/operationId.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { waitInSlot } from './slot.js'
 import { finalizeIntent } from './status.js'
@@ -23,9 +23,9 @@ import {
   type StepResult,
   type Tools,
 } from './step.js'
-import { backoffMs, RETRY_MS } from '../durations.js'
-import type { Db } from '../db/connection/connect.js'
-import type { BridgeStep } from '../domain/intent.js'
+import { backoffMs, RETRY_MS } from '../runtime/durations.js'
+import type { Db } from '../db/client/connect.js'
+import type { BridgeStep } from '../domain/intent/intent.js'
 
 /** An attestation is late after this multiple of its usual time. */
 const PATIENCE = 2
@@ -79,13 +79,13 @@ export async function awaitAttestation(
   if (lateness !== 'inTime') await storeDelay(tools, input, burning)
   if (lateness === 'tooLate') await giveUp(tools, input, burning)
   if (stopping.aborted) throw stillWaiting('The burn awaits its attestation.', RETRY_MS)
-  crashPoint('activity: before the wait is marked')
+  faultPoint('activity: before the wait is marked')
   if (!(await markAwaited(db, id, 'attestation'))) {
     throw stillWaiting('The burn is attested.', RETRY_MS)
   }
-  crashPoint('activity: before it returns unsettled')
+  faultPoint('activity: before it returns unsettled')
   const againMs = laterIn(tools, step, burning)
-  const waitsFor = holdOf(tools, step, burning)
+  const waitsFor = waitReasonOf(tools, step, burning)
   const failure = isSimulated || lateness === 'tooLate' ? { failure: 'BRIDGE_TIMEOUT' } : {}
   return { settled: false, waitsFor: { ...waitsFor, ...failure }, ...(againMs && { againMs }) }
 }
@@ -129,12 +129,12 @@ async function giveUp(
   await finalizeIntent(db, { intentId, failure })
 }
 
-function holdOf(tools: Tools, step: BridgeStep, burning: Burning): Hold {
+function waitReasonOf(tools: Tools, step: BridgeStep, burning: Burning): WaitReason {
   const isLate = latenessOf(tools, step, burning) !== 'inTime'
-  const hold = { code: 'ATTESTATION', since: sinceOf(burning) } as const
-  if (isLate) return { ...hold, message: whereabouts(step, burning) }
+  const waitReason = { code: 'ATTESTATION', since: sinceOf(burning) } as const
+  if (isLate) return { ...waitReason, message: whereabouts(step, burning) }
   const [least, most] = usualSeconds(tools, step)
-  return { ...hold, message: `It usually takes ${least} to ${most} seconds.`, isUsual: true }
+  return { ...waitReason, message: `It usually takes ${least} to ${most} seconds.`, isUsual: true }
 }
 
 const usualSeconds = ({ registry }: Tools, { protocol, from, speed }: BridgeStep) =>

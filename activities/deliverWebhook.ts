@@ -7,17 +7,17 @@ import {
   type Sendable,
   type Verdict,
 } from '../db/webhooks/sending.js'
-import { createLimiter } from '../limiter.js'
-import { eventBody } from '../domain/eventBody.js'
-import { GIVE_UP_MS, retryDelayMs, type Attempt } from '../domain/webhooks.js'
-import { send } from '../webhooks/send.js'
-import { SendFailure } from '../webhooks/failure.js'
-import { openSecret, type PrivateWebhookKey } from '../webhooks/secrets.js'
-import { signedHeaders } from '../webhooks/sign.js'
+import { createLimiter } from '../runtime/limiter.js'
+import { eventBody } from '../domain/events/eventBody.js'
+import { GIVE_UP_MS, retryDelayMs, type Attempt } from '../domain/events/webhooks.js'
+import { send } from './webhooks/send.js'
+import { SendFailure } from './webhooks/failure.js'
+import { openSecret, type PrivateWebhookKey } from './webhooks/secrets.js'
+import { signedHeaders } from './webhooks/sign.js'
 import { stillWaiting, toRetryable } from './failures.js'
-import { RETRY_MS } from '../durations.js'
-import type { Db } from '../db/connection/connect.js'
-import type { Guard } from '../webhooks/address.js'
+import { RETRY_MS } from '../runtime/durations.js'
+import type { Db } from '../db/client/connect.js'
+import type { Guard } from './webhooks/address.js'
 
 export type DeliveryTools = {
   db: Db

@@ -1,5 +1,5 @@
 import { findFunding, setFundingCompleted } from '../db/intents/fundings.js'
-import { isUnsettled, type Unsettled } from '../domain/hold.js'
+import { isUnsettled, type Unsettled } from '../domain/intent/waitReason.js'
 import { runStep, type StepResult, type Tools } from './step.js'
 
 export type FundInput = { fundingId: string; deadlineMs: number }

@@ -1,9 +1,9 @@
-import { giveUpOperation } from '../lanes/operations.js'
-import { outcomeOf } from '../lanes/outcome.js'
-import { readOperations, type Operation } from '../db/lanes/operations.js'
-import { findStop, readStoppedMs } from '../db/lanes/stops.js'
-import { DAILY_LIMIT } from '../domain/operation.js'
-import type { Db } from '../db/connection/connect.js'
+import { giveUpOperation } from '../operations/submit.js'
+import { outcomeOf } from '../operations/outcome.js'
+import { readOperations, type Operation } from '../operations/operations.js'
+import { findPause, readPausedMs } from '../db/pauses.js'
+import { DAILY_LIMIT } from '../domain/intent/operation.js'
+import type { Db } from '../db/client/connect.js'
 
 /**
  * Expires an unsigned operation whose deadline has passed, or whose intent can no longer complete.
@@ -25,8 +25,8 @@ export async function giveUpWhenLate(
 async function isLate(db: Db, row: Operation, deadlineMs: number): Promise<boolean> {
   // A daily limit delays a step without a deadline.
   if (row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return false
-  if (await findStop(db, row)) return false
-  return Date.now() > deadlineMs + (await readStoppedMs(db, row))
+  if (await findPause(db, row)) return false
+  return Date.now() > deadlineMs + (await readPausedMs(db, row))
 }
 
 /** Whether an earlier step has failed, after a reorg for example. The intent cannot complete then. */

@@ -2,9 +2,9 @@ import { awaitAttestation, bridge, mint } from './bridge.js'
 import { toRetryable } from './failures.js'
 import { fund, type FundInput } from './fund.js'
 import { deposit, swap, withdraw } from './market.js'
-import { finalizeTold, planIntent, type FinalizeInput } from './status.js'
+import { finalizeReported, planIntent, type FinalizeInput } from './status.js'
 import { recordYields, type RecordYieldsInput } from './yields.js'
-import type { BridgeStep, DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
+import type { BridgeStep, DepositStep, SwapStep, WithdrawStep } from '../domain/intent/intent.js'
 import type { StepInput, Tools } from './step.js'
 
 /** Creates all activities of the task queue `intents`. The keys are the activity types in workflows and in the UI. */
@@ -21,7 +21,7 @@ export function createActivities(tools: Tools) {
     ),
     fund: retryable((input: FundInput) => fund(tools, input)),
     recordYields: retryable((input: RecordYieldsInput) => recordYields(tools, input)),
-    finalizeIntent: retryable((input: FinalizeInput) => finalizeTold(tools.db, input)),
+    finalizeIntent: retryable((input: FinalizeInput) => finalizeReported(tools.db, input)),
   }
 }
 

@@ -7,8 +7,8 @@ import {
   type StepResult,
   type Tools,
 } from './step.js'
-import type { Unsettled } from '../domain/hold.js'
-import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
+import type { Unsettled } from '../domain/intent/waitReason.js'
+import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent/intent.js'
 
 /** Deposits into the market of the step on behalf of the wallet. */
 export const deposit = (tools: Tools, input: StepInput<DepositStep>) => runOnChain(tools, input)

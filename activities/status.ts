@@ -1,10 +1,10 @@
-import { crashPoint } from '../crashPoints.js'
-import { readEffects } from '../db/lanes/effects.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { readEffects } from '../db/intents/stepEffects.js'
 import { lockIntent, type Intent } from '../db/intents/intents.js'
 import { completeWhenDone, setFailed } from '../db/intents/status.js'
-import { refund } from '../db/tenants/metering.js'
-import { expireOperation, readOperations, type Operation } from '../db/lanes/operations.js'
-import { releaseUnsigned } from '../db/lanes/reservations.js'
+import { refund } from '../db/usage/metering.js'
+import { expireOperation, readOperations, type Operation } from '../operations/operations.js'
+import { releaseUnsigned } from '../db/intents/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   isTerminal,
@@ -12,17 +12,17 @@ import {
   type IntentError,
   type IntentStatus,
   type Step,
-} from '../domain/intent.js'
-import { completionOf, type Effect } from '../domain/results.js'
-import { toFailureCode } from '../domain/failures.js'
-import { locateFunds } from '../domain/funds.js'
-import { failureCodes, isSigned } from '../domain/operation.js'
-import { outcomeOf } from '../lanes/outcome.js'
-import { freeFailures } from '../domain/prices.js'
+} from '../domain/intent/intent.js'
+import { completionOf, type Effect } from '../domain/intent/results.js'
+import { toFailureCode } from '../domain/intent/failures.js'
+import { locateFunds } from '../domain/intent/funds.js'
+import { failureCodes, isSigned } from '../domain/intent/operation.js'
+import { outcomeOf } from '../operations/outcome.js'
+import { freeFailures } from '../domain/creditCosts.js'
 import { faultIn, isFaultOf } from '../domain/simulate.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
-import type { Db } from '../db/connection/connect.js'
+import type { Db } from '../db/client/connect.js'
 
 /**
  * Plans an intent that had no plan at creation because no chain answered. It has no operations yet. An intent that
@@ -59,7 +59,7 @@ export type Failure = { code: string; message: string; step?: number; timedOut?:
  *
  * @returns The status and, for a failed intent, its error code.
  */
-export async function finalizeTold(
+export async function finalizeReported(
   db: Db,
   { intentId, failure }: FinalizeInput,
 ): Promise<{ status: IntentStatus; code?: string }> {
@@ -94,7 +94,7 @@ export async function finalizeIntent(
 
 /** Completes an intent whose rows show all steps as done. Safe to repeat. Returns whether it is completed. */
 export async function completeIntent(db: Db, intentId: string): Promise<boolean> {
-  crashPoint('activity: before the end is stored')
+  faultPoint('activity: before the end is stored')
   return completeWhenDone(db, intentId)
 }
 

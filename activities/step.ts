@@ -1,26 +1,26 @@
-import { submitOperation, type MintOrder, type OperationOrder } from '../lanes/operations.js'
-import { isUnsent, outcomeOf } from '../lanes/outcome.js'
-import { crashPoint } from '../crashPoints.js'
-import { awaitOperation } from '../lanes/watching.js'
-import { markAwaited } from '../db/lanes/awaited.js'
-import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
-import { takeTurn } from '../db/connection/scope.js'
+import { submitOperation, type MintOrder, type OperationOrder } from '../operations/submit.js'
+import { isUnsent, outcomeOf } from '../operations/outcome.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { awaitOperation } from '../operations/watchOutcomes.js'
+import { markAwaited } from '../operations/awaited.js'
+import { findOperation, readOperations, type Operation } from '../operations/operations.js'
+import { takeTurn } from '../db/client/scope.js'
 import { assetUnits } from '../domain/money.js'
-import { failureCodes, type OperationKind } from '../domain/operation.js'
-import { isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
+import { failureCodes, type OperationKind } from '../domain/intent/operation.js'
+import { isUnsettled, type WaitReason, type Unsettled } from '../domain/intent/waitReason.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { giveUpWhenLate } from './giveUp.js'
-import { findHold, reasonOf } from './holds.js'
+import { findWaitReason, reasonOf } from './waitReasons.js'
 import { SLOT_MS, waitInSlot } from './slot.js'
 import { completeIntent } from './status.js'
-import { transactionUrl, type Registry } from '../chains/registry.js'
-import { HOUR_MS } from '../durations.js'
-import type { Chains } from '../chains/connect.js'
-import type { Db } from '../db/connection/connect.js'
+import { transactionUrl, type Registry } from '../evm/registry.js'
+import { HOUR_MS } from '../runtime/durations.js'
+import type { Chains } from '../evm/connect.js'
+import type { Db } from '../db/client/connect.js'
 import type { PriceLimits } from '../domain/limits.js'
-import type { Outcomes } from '../lanes/watching.js'
-import type { Step } from '../domain/intent.js'
+import type { Outcomes } from '../operations/watchOutcomes.js'
+import type { Step } from '../domain/intent/intent.js'
 
 export type Tools = {
   db: Db
@@ -47,7 +47,7 @@ export type StepInput<Step> = {
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
   /** The wait reason that the workflow currently shows. */
-  shown?: Hold['code'] | undefined
+  shown?: WaitReason['code'] | undefined
   /** The last step of the plan. It completes its intent. */
   isLast?: true
   /** A failure that the caller simulates, to test their handling of it. */
@@ -85,7 +85,7 @@ export async function runStep(
   tools: Tools,
   { order, deadlineMs, shown, open }: StepRun,
 ): Promise<StepResult | Unsettled> {
-  crashPoint('activity: before the order')
+  faultPoint('activity: before the order')
   // Limits the sessions of one account, so that its flood leaves sessions for other accounts.
   const submit = () => submitOperation(tools.db, order, open)
   const row = await takeTurn(tools.db, order.accountId, submit)
@@ -96,7 +96,7 @@ export async function runStep(
   const unsettled =
     (await leaveWhileWaiting(tools, known, deadlineMs)) ?? (await showDeferral(tools, known, shown))
   if (unsettled) return unsettled
-  crashPoint('activity: before its result')
+  faultPoint('activity: before its result')
   const last = outcomeOf(known).kind === 'waiting' ? await findOperation(tools.db, row.id) : known
   const result = toStepResult(last ?? known, failureCodes[order.kind])
   const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
@@ -129,10 +129,10 @@ async function leaveWhileWaiting(
   if (stopping.aborted || (row.state === 'queued' && row.code !== null)) {
     throw stillWaiting(reasonOf(row), retryDelay(row))
   }
-  crashPoint('activity: before the wait is marked')
+  faultPoint('activity: before the wait is marked')
   if (!(await markAwaited(db, row.id, 'outcome'))) return undefined
-  crashPoint('activity: before it returns unsettled')
-  const waitsFor = await findHold(db, row)
+  faultPoint('activity: before it returns unsettled')
+  const waitsFor = await findWaitReason(db, row)
   const againMs = isUnsent(row) && deadlineMs < Infinity ? untilLate(deadlineMs) : undefined
   return { settled: false, ...(waitsFor && { waitsFor }), ...(againMs && { againMs }) }
 }
@@ -144,10 +144,10 @@ async function leaveWhileWaiting(
 async function showDeferral(
   { db }: Tools,
   row: Operation,
-  shown: Hold['code'] | undefined,
+  shown: WaitReason['code'] | undefined,
 ): Promise<Unsettled | undefined> {
   if (outcomeOf(row).kind !== 'deferred' || ageOf(row) < SLOT_MS) return undefined
-  const waitsFor = await findHold(db, row)
+  const waitsFor = await findWaitReason(db, row)
   if (!waitsFor || waitsFor.code === shown) return undefined
   return { settled: false, waitsFor, againMs: retryDelay(row) }
 }
@@ -161,7 +161,7 @@ function untilLate(deadlineMs: number): number {
 export type StepRun = {
   order: OperationOrder | MintOrder
   deadlineMs: number
-  shown?: Hold['code'] | undefined
+  shown?: WaitReason['code'] | undefined
   open?: (trx: Db, id: string) => Promise<void>
 }
 
@@ -177,8 +177,8 @@ export async function readSpending(
   const rows = await readOperations(db, intentId)
   for (let sequence = 1; sequence < step.sequence; sequence++) assertDone(rows, sequence)
   if (!fedBy) return assetUnits(step.amount).toString()
-  const feeder = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
-  if (feeder?.units) return feeder.units
+  const sourceStep = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
+  if (sourceStep?.units) return sourceStep.units
   throw stillWaiting('The output of the previous step is not indexed yet.', SHORTEST_RETRY_MS)
 }
 

@@ -1,8 +1,8 @@
-import { askChains } from '../chains/ask.js'
+import { askChains } from '../evm/rpc/askChains.js'
 import { insertYields } from '../db/yields.js'
-import { readRates } from '../protocols/lending/markets.js'
-import type { Chains } from '../chains/connect.js'
-import type { Db } from '../db/connection/connect.js'
+import { readRates } from '../evm/lending/markets.js'
+import type { Chains } from '../evm/connect.js'
+import type { Db } from '../db/client/connect.js'
 
 export type RecordYieldsInput = { takenAt: string }
 

@@ -5,11 +5,17 @@ import express, {
   type RequestHandler,
 } from 'express'
 import helmet from 'helmet'
-import { newId } from '../db/connection/ids.js'
+import { newId } from '../db/client/ids.js'
 import { ServiceError } from '../domain/errors.js'
 import { apiKey } from './http/auth/apiKey.js'
 import { liftDeadline, setDeadline } from './http/deadline.js'
-import { enter, toVisit, wasJudged, type Door, type Purpose } from './http/auth/door.js'
+import {
+  authenticate,
+  toRequestContext,
+  wasJudged,
+  type AuthScheme,
+  type Purpose,
+} from './http/auth/authScheme.js'
 import { docsRoutes } from './docs/routes.js'
 import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
 import { onlySameOrigin } from './http/auth/origin.js'
@@ -37,7 +43,7 @@ export function createApp(services: Services): Express {
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use('/dashboard/api', dashboardApi(services))
-  app.use(servePages(services.dashboardFolder ?? 'web/dist'))
+  app.use(servePages(services.dashboardFolder ?? 'clients/dashboard/dist'))
   app.use(docsRoutes(endpoints))
   app.use(serveMcp(services, endpoints))
   app.use(unversioned(services))
@@ -55,7 +61,7 @@ function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
-  refuseOtherMethods(services, router, { routes: endpoints.versioned, door: anyKey })
+  refuseOtherMethods(services, router, { routes: endpoints.versioned, scheme: anyKey })
   router.use(admitUnknown(services, anyKey))
   router.use(admitUnread(services, anyKey))
   return router
@@ -65,7 +71,7 @@ function versionOne(services: Services): Router {
 function unversioned(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
-  refuseOtherMethods(services, router, { routes: endpoints.unversioned, door: anyKey })
+  refuseOtherMethods(services, router, { routes: endpoints.unversioned, scheme: anyKey })
   router.use('/dashboard', admitUnknown(services, anyKey))
   return router
 }
@@ -78,7 +84,7 @@ function dashboardApi(services: Services): Router {
   const routes = [...endpoints.versioned, ...endpoints.unversioned].map(bySession)
   const all = [...dashboard, ...routes]
   for (const route of all) route.mount(services, router)
-  refuseOtherMethods(services, router, { routes: all, door: anySession })
+  refuseOtherMethods(services, router, { routes: all, scheme: anySession })
   router.use(admitUnknown(services, anySession))
   router.use(admitUnread(services, anySession))
   return router
@@ -88,40 +94,41 @@ function dashboardApi(services: Services): Router {
 function bySession(route: Route): DashboardRoute {
   const { method, spec } = route
   const path = spec.path.replace(/^\/dashboard/, '')
-  const door = session({ credits: method === 'get' ? 0 : spec.caller.credits })
+  const scheme = session({ credits: method === 'get' ? 0 : spec.caller.credits })
   return {
     ...{ method, spec: { path } },
     mount: (services, router) => {
-      route.mount(services, router, { door, path })
+      route.mount(services, router, { scheme, path })
     },
   }
 }
 
-type Mounted = { routes: readonly DashboardRoute[]; door: Door }
+type Mounted = { routes: readonly DashboardRoute[]; scheme: AuthScheme }
 
 /** Responds with 405 to methods that these paths do not support. */
-function refuseOtherMethods(services: Services, router: Router, { routes, door }: Mounted): void {
+function refuseOtherMethods(services: Services, router: Router, { routes, scheme }: Mounted): void {
   for (const path of new Set(routes.map(({ spec }) => spec.path))) {
     const own = routes.filter(({ spec }) => spec.path === path)
     const allow = own.map(({ method }) => method.toUpperCase()).sort()
     router.all(path, async (request, response) => {
-      await enter(door, toVisit(services, response, anyPath))
+      await authenticate(scheme, toRequestContext(services, response, anyPath))
       throw methodNotAllowed(request, allow)
     })
   }
 }
 
-function admitUnknown(services: Services, door: Door): RequestHandler {
+function admitUnknown(services: Services, scheme: AuthScheme): RequestHandler {
   return async (request, response, next) => {
-    await enter(door, toVisit(services, response, anyPath))
+    await authenticate(scheme, toRequestContext(services, response, anyPath))
     answerNotFound(request, response, next)
   }
 }
 
 /** A path that Express cannot decode never reaches a route. It is authenticated like all others. */
-function admitUnread(services: Services, door: Door): ErrorRequestHandler {
+function admitUnread(services: Services, scheme: AuthScheme): ErrorRequestHandler {
   return async (error, _request, response, next) => {
-    if (!wasJudged(response)) await enter(door, toVisit(services, response, anyPath))
+    if (!wasJudged(response))
+      await authenticate(scheme, toRequestContext(services, response, anyPath))
     next(error)
   }
 }

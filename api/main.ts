@@ -1,23 +1,23 @@
 import { once } from 'node:events'
-import { connectChains } from '../chains/connect.js'
+import { connectChains } from '../evm/connect.js'
 import { createPasswords } from './http/auth/passwords.js'
 import { createRequestLog } from './http/requestLog.js'
-import { createShield } from './http/auth/shield.js'
+import { createAuthFailureLimiter } from './http/auth/authFailureLimiter.js'
 import { createStreams } from './http/streaming/stream.js'
-import { createRegistry } from '../chains/registry.js'
-import { fundingLimitsOf, loadConfig } from '../config.js'
-import { assertNetwork, connect } from '../db/connection/connect.js'
-import { listenToEvents } from '../db/connection/listen.js'
-import { superviseProcess } from '../process.js'
-import { createLog } from '../log.js'
-import { createProber, summarize, watchDeployment } from '../probe/watch.js'
-import { connectTemporal } from '../temporal/connect.js'
-import { createProgressReader } from '../temporal/progress.js'
+import { createRegistry } from '../evm/registry.js'
+import { fundingLimitsOf, loadConfig } from '../runtime/config.js'
+import { assertNetwork, connect } from '../db/client/connect.js'
+import { listenToEvents } from '../db/client/listen.js'
+import { runProcess } from '../runtime/process.js'
+import { createLog } from '../runtime/log.js'
+import { createProber, summarize, watchDeployment } from '../operations/health/watch.js'
+import { connectTemporal } from '../workflows/client/connect.js'
+import { createProgressReader } from '../workflows/client/progress.js'
 import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
-const { stopping, onStop, ready } = superviseProcess(log)
+const { stopping, onStop, ready } = runProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
@@ -31,7 +31,7 @@ onStop(() => requestLog.stop())
 const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => temporal.connection.close())
 
-const shield = createShield()
+const authFailures = createAuthFailureLimiter()
 const readProgress = createProgressReader(temporal)
 const prober = createProber({ chains, registry, db })
 const { limits } = config
@@ -44,8 +44,8 @@ const dashboard = {
   temporalUi: config.TEMPORAL_UI_URL,
 }
 const streams = createStreams(db, log)
-listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
-const guards = { fundingLimits, shield, streams, requestLog, log, dashboard }
+listenToEvents(config.directDatabaseUrl, stopping, streams.fanOut.wake)
+const guards = { fundingLimits, authFailures, streams, requestLog, log, dashboard }
 const parts = { ...planning, prober, temporal, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)

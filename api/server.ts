@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { newId } from '../db/connection/ids.js'
+import { newId } from '../db/client/ids.js'
 import { invalidRequest } from '../domain/errors.js'
 import { networkAddress } from './http/auth/browser.js'
-import { windowHeaders } from './http/window.js'
+import { rateLimitHeaders } from './http/rateLimit.js'
 import { createApp } from './app.js'
 import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
@@ -44,7 +44,7 @@ export async function drain(server: Server, streams: Pick<Streams, 'close'>): Pr
 const unreadable = invalidRequest('', 'The request is not readable HTTP/1.1.')
 
 /** Unparsable or too slow requests never reach the app. They get the documented error body here. */
-function answerUnreadable({ shield }: Services) {
+function answerUnreadable({ authFailures }: Services) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
@@ -57,7 +57,7 @@ function answerUnreadable({ shield }: Services) {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),
       'X-Request-Id': requestId,
-      ...windowHeaders(shield.count(networkAddress(remoteAddress))),
+      ...rateLimitHeaders(authFailures.count(networkAddress(remoteAddress))),
       Connection: 'close',
     }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, type Db } from '../db/connection/connect.js'
+import { connect, type Db } from '../db/client/connect.js'
 import { createCallers, type Answered } from './callers.js'
 import { pidsOf, readCpu, spent, type Cpu } from './usage.js'
 import type { Facts, Stack } from '../test/e2e/stack.js'

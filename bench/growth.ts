@@ -9,7 +9,7 @@ import { probes, type Probe } from './growth/probes.js'
 import { createWorlds, type World } from './growth/worlds.js'
 
 /**
- * The same calls, and the same statements of signer, lanes and sweeper, on databases in which a thousand intents are
+ * The same calls, and the same statements of signer, senders and sweeper, on databases in which a thousand intents are
  * stored and many more: a tenth as many wallets, and in proportion what belongs to them. Chains keep silent.
  *
  * Judged by the pages of tables and indexes that are read, which do not hang on what else the machine does, and by p99.

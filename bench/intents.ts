@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { connectChains } from '../chains/connect.js'
-import { createRegistry } from '../chains/registry.js'
-import { connect, type Db } from '../db/connection/connect.js'
-import { connectAttestations } from '../protocols/bridges/bridges.js'
+import { connectChains } from '../evm/connect.js'
+import { createRegistry } from '../evm/registry.js'
+import { connect, type Db } from '../db/client/connect.js'
+import { connectAttestations } from '../evm/bridges/bridges.js'
 import {
   createClient,
   createHome,
@@ -13,10 +13,10 @@ import {
   until,
   type Stack,
 } from '../test/e2e/stack.js'
-import { createBareScript, endow, type BareScript } from './bareScript.js'
+import { createBareScript, endow, type BareScript } from './baseline/bareScript.js'
 import { createCallers, quantile } from './callers.js'
 import { printVerdict } from './verdict.js'
-import type { ExecutionPlan } from '../domain/intent.js'
+import type { ExecutionPlan } from '../domain/intent/intent.js'
 
 /**
  * One intent at a time, from POST to the GET that reports `completed`, beside a script that sends the calls of the same

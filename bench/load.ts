@@ -27,7 +27,7 @@ export async function runLoad({ port, requests, connections, seconds }: LoadRun)
     if (typeof requests === 'function') return requests(turn)
     return requests[turn % requests.length] ?? ''
   }
-  const lane = async () => {
+  const sender = async () => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const read = createReader(socket)
     await once(socket, 'connect')
@@ -43,7 +43,7 @@ export async function runLoad({ port, requests, connections, seconds }: LoadRun)
       socket.destroy()
     }
   }
-  await Promise.all(Array.from({ length: connections }, lane))
+  await Promise.all(Array.from({ length: connections }, sender))
   return toResult(latencies, (performance.now() - started) / 1_000)
 }
 

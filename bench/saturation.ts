@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openBaseline, type BaselineResult } from './baseline.js'
+import { openBaseline, type BaselineResult } from './baseline/baseline.js'
 import { quantile } from './callers.js'
 import {
   dismiss,
@@ -34,7 +34,7 @@ const WALLETS = Number(values.wallets)
 const ROUNDS = Number(values.rounds)
 /** Whole USDC of each lend: a wallet has 1 USDC for all rounds. */
 const AMOUNT = Math.floor(900 / ROUNDS) / 1_000
-const services = ['api', 'worker', 'lanes', 'signer']
+const services = ['api', 'worker', 'relayer', 'signer']
 /** Until a service that was stopped has replaced the connections that timed out. */
 const SETTLE_MS = 5_000
 const GOAL = 0.5

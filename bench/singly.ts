@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Interface, toQuantity, Wallet, type HDNodeWallet } from 'ethers'
-import { callRpc } from '../devnet/rpc.js'
-import { owner, type World } from '../test/lanes/world/fixture.js'
+import { callRpc } from '../dev/devnet/rpc.js'
+import { owner, type World } from '../test/relayer/world/fixture.js'
 
 const ACCOUNTS = 2
 const POLL_MS = 50

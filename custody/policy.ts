@@ -1,7 +1,7 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import { leastBrought, mostFee, type PriceLimits } from '../domain/limits.js'
-import type { Call } from '../domain/operation.js'
+import { leastOutput, mostFee, type PriceLimits } from '../domain/limits.js'
+import type { Call } from '../domain/intent/operation.js'
 
 /**
  * What a wallet may do in one operation, derived from the plan and not from the calls. `token` is the token it spends,
@@ -160,7 +160,7 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   // A price limit could end the swap with part of the money unswapped.
   if (priceLimit !== 0n) throw refusal('the swap must have no price limit.')
   const swappedUnits = within(unitsIn, units)
-  if (minimum < leastBrought(swappedUnits, limits)) {
+  if (minimum < leastOutput(swappedUnits, limits)) {
     const percent = 100 - Number(limits.swapLossBps) / 100
     throw refusal(`the swap must return at least ${percent} % of its input.`)
   }

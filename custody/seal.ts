@@ -12,7 +12,7 @@ export type Kek = { id: string; publicKey: Uint8Array }
 
 /** The context that a sealed key is bound to. A secret that is moved to another row does not open. */
 export type SealContext = {
-  purpose: 'wallet' | 'lane' | 'treasury'
+  purpose: 'wallet' | 'sender' | 'treasury'
   /** Owner of the row: wallet id, `<chain id>/<address>` of a sender, or address of the treasury. */
   owner: string
   accountId: string

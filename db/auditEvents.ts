@@ -1,4 +1,4 @@
-import type { Db } from './connection/connect.js'
+import type { Db } from './client/connect.js'
 
 /** The operator and their reason. */
 export type Order = { by: string; why: string }
@@ -11,7 +11,7 @@ export type AuditEvent = { at: Date; actor: string; action: string; subject: str
  *
  * @returns The id of the entry.
  */
-export async function recordAct(
+export async function recordAuditEvent(
   trx: Db,
   { action, subject }: Pick<AuditEvent, 'action' | 'subject'>,
   { by, why }: Order,

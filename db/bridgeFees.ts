@@ -1,4 +1,4 @@
-import type { Db } from './connection/connect.js'
+import type { Db } from './client/connect.js'
 
 /** A bridge route. Chains by their canonical names. */
 export type BridgePair = { protocol: string; from: string; to: string }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.js'
-import type { Db } from './connection/connect.js'
+import type { Db } from './client/connect.js'
 
 /** The KEK that new secrets are sealed to. Undefined before the first start of the signer. */
 export async function findActiveKek(

@@ -1,5 +1,5 @@
-import type { Db } from './connection/connect.js'
-import type { StopScope } from './lanes/stops.js'
+import type { Db } from './client/connect.js'
+import type { PauseScope } from './pauses.js'
 
 /** Times are ISO 8601 text with an offset, as Postgres writes JSON. Block numbers and nonces are decimal text. */
 export type SystemState = {
@@ -7,15 +7,15 @@ export type SystemState = {
   roles: { role: string; sessions: number }[]
   chains: {
     chainId: string
-    bookedBlock: string
+    indexedBlock: string
     finalizedBlock: string
-    bookedAt: string
+    indexedAt: string
     /** Operations waiting for a signature, the age of the oldest, and operations that are signed but not mined. */
     waiting: number
     waitingSince: string | null
     sent: number
   }[]
-  lanes: {
+  senders: {
     chainId: string
     address: string
     nextNonce: string
@@ -25,9 +25,9 @@ export type SystemState = {
     drySince: string | null
   }[]
   /** Open pauses and freezes. */
-  stops: { scope: StopScope; subject: string; since: string; by: string; why: string }[]
+  pauses: { scope: PauseScope; subject: string; since: string; by: string; why: string }[]
   /** The latest entries of the audit log, the newest first. */
-  acts: { at: string; actor: string; action: string; subject: string; why: string }[]
+  auditLog: { at: string; actor: string; action: string; subject: string; why: string }[]
   /** The intents with the longest delays. */
   late: { intentId: string; accountId: string; code: string; since: string }[]
 }
@@ -39,9 +39,9 @@ export async function readSystem(db: Db, userId: string): Promise<SystemState | 
   const { rows } = await db.raw<{ rows: SystemRow[] }>('select read_system(?) as state', [userId])
   const state = rows[0]?.state
   if (!state) return undefined
-  const { roles, chains, lanes, stops, acts, late } = state
+  const { roles, chains, senders, pauses, auditLog, late } = state
   return {
-    ...{ roles: roles ?? [], chains: chains ?? [], lanes: lanes ?? [] },
-    ...{ stops: stops ?? [], acts: acts ?? [], late: late ?? [] },
+    ...{ roles: roles ?? [], chains: chains ?? [], senders: senders ?? [] },
+    ...{ pauses: pauses ?? [], auditLog: auditLog ?? [], late: late ?? [] },
   }
 }

@@ -1,5 +1,5 @@
-import { sliced, type Slice } from './connection/slice.js'
-import type { Db } from './connection/connect.js'
+import { sliced, type Slice } from './client/slice.js'
+import type { Db } from './client/connect.js'
 import type { Rate } from '../domain/yields.js'
 
 /** A rate at a time. `apyPercent` is decimal text with at most four decimals. */

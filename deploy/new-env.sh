@@ -4,7 +4,7 @@
 # Keep the file: the passwords are in the database's volume too.
 set -eu
 password() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
-for name in POSTGRES STEWARD_API STEWARD_WORKER STEWARD_LANES STEWARD_SIGNER TEMPORAL_DB; do
+for name in POSTGRES STEWARD_API STEWARD_WORKER STEWARD_RELAYER STEWARD_SIGNER TEMPORAL_DB; do
   echo "${name}_PASSWORD=$(password)"
 done
 echo NETWORK=devnet

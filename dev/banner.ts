@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { viewQueries, viewUrl } from '../domain/views.js'
+import { viewQueries, viewUrl } from '../domain/events/views.js'
 import { type Facts } from './context.js'
 import { fact, say } from './terminal.js'
 

@@ -1,4 +1,4 @@
-import { buildDashboard } from './parts/dashboard.js'
+import { buildDashboard } from './stack/dashboard.js'
 
 const wasBuilt = await buildDashboard()
-console.log(wasBuilt ? 'Built web/dist.' : 'web/dist is up to date.')
+console.log(wasBuilt ? 'Built clients/dashboard/dist.' : 'clients/dashboard/dist is up to date.')

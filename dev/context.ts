@@ -1,5 +1,5 @@
-import type { ChainName } from '../chains/registry.js'
-import type { Supervisor } from './parts/supervise.js'
+import type { ChainName } from '../evm/registry.js'
+import type { Supervisor } from './stack/supervise.js'
 import type { Ports } from './settings.js'
 import type { Home, StateSet } from './state/state.js'
 import { sayDone } from './terminal.js'

@@ -1,7 +1,7 @@
-import { chainNames, rpcVariable } from '../chains/registry.js'
+import { chainNames, rpcVariable } from '../evm/registry.js'
 import { type Context, type Facts } from './context.js'
-import { connectionOf } from './parts/database.js'
-import { createServicePart, replicaName, services, type Service } from './parts/parts.js'
+import { connectionOf } from './stack/database.js'
+import { createServicePart, replicaName, services, type Service } from './stack/parts.js'
 import { readRpcUrls } from './settings.js'
 import { openSecrets, type Home } from './state/state.js'
 import { Explained } from './terminal.js'
@@ -25,8 +25,8 @@ export async function startServices(
   const { home } = context
   const { temporalUiUrl, attestationUrl } = facts
   const settings: Record<Service, (index: number) => NodeJS.ProcessEnv> = {
-    signer: () => ({ KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }),
-    lanes: () => ({ ATTESTATION_URL: attestationUrl }),
+    signer: () => ({ KEK_FILE: home.kek, SENDERS_PER_CHAIN: '2' }),
+    relayer: () => ({ ATTESTATION_URL: attestationUrl }),
     worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey }),
     api: (index) => ({
       API_HOST: '127.0.0.1',

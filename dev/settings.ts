@@ -1,7 +1,7 @@
-import { chainNames, rpcVariable, type ChainName } from '../chains/registry.js'
-import { devnetTerms, portVariable } from '../devnet/chains.js'
+import { chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
+import { devnetTerms, portVariable } from './devnet/chains.js'
 import { readPort, type PortChoice } from './ports.js'
-import { MAX_REPLICAS } from './parts/parts.js'
+import { MAX_REPLICAS } from './stack/parts.js'
 import { TEMPORAL_ON_POSTGRES, type Places } from './state/state.js'
 import { Explained } from './terminal.js'
 

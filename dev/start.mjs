@@ -2,7 +2,7 @@
 // one that strips the types of each source as it loads it.
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bundle } from './parts/bundle.mjs'
+import { bundle } from './stack/bundle.mjs'
 
 const folder = await bundle('start', { entries: ['dev/start.ts'], keepsUrls: true })
 await import(pathToFileURL(path.join(folder, 'dev/start.js')).href)

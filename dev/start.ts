@@ -1,16 +1,16 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import pc from 'picocolors'
-import { chainNames, type ChainName } from '../chains/registry.js'
+import { chainNames, type ChainName } from '../evm/registry.js'
 import { sayFacts } from './banner.js'
-import { runDemo } from './demoStory.js'
+import { runDemo } from './demoRun.js'
 import { writeJson } from './state/jsonFile.js'
-import { services, stopOrder } from './parts/parts.js'
+import { services, stopOrder } from './stack/parts.js'
 import { choosePorts } from './ports.js'
 import { commandAgeMs, findLaunchers, isRunning } from './state/processes.js'
 import { readPlaces, readPortChoices } from './settings.js'
 import { type Facts } from './context.js'
-import { bringUp, repairChain } from './stack.js'
+import { bringUp, repairChain } from './bringUp.js'
 import {
   lockHome,
   makeFolders,
@@ -23,7 +23,7 @@ import {
   wipeHome,
   type Home,
 } from './state/state.js'
-import { createSupervisor, type Supervisor } from './parts/supervise.js'
+import { createSupervisor, type Supervisor } from './stack/supervise.js'
 import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
 
 type Options = { isFresh: boolean; withDemo: boolean }

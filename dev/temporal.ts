@@ -1,8 +1,8 @@
 import { tell, type Context, type Facts } from './context.js'
-import { findTemporalCli } from './parts/temporalCli.js'
-import { createTemporalCluster } from './parts/temporalCluster.js'
-import { findTemporalPrograms } from './parts/temporalPrograms.js'
-import { createTemporalPart } from './parts/temporalServer.js'
+import { findTemporalCli } from './stack/temporalCli.js'
+import { createTemporalCluster } from './stack/temporalCluster.js'
+import { findTemporalPrograms } from './stack/temporalPrograms.js'
+import { createTemporalPart } from './stack/temporalServer.js'
 import { assertListening } from './ports.js'
 import { TEMPORAL_ON_POSTGRES } from './state/state.js'
 

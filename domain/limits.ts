@@ -34,7 +34,7 @@ export type SigningLimits = PriceLimits & {
 const WHOLE_BPS = 10_000n
 
 /** The fewest base units that a swap between dollar tokens with equal decimals must return. */
-export const leastBrought = (units: bigint, { swapLossBps }: PriceLimits): bigint =>
+export const leastOutput = (units: bigint, { swapLossBps }: PriceLimits): bigint =>
   divideUp(units * (WHOLE_BPS - swapLossBps), WHOLE_BPS)
 
 /** The most base units that a bridge may keep. */

@@ -1,5 +1,5 @@
 import { invalidRequest, type ServiceError } from './errors.js'
-import type { ExecutionPlan, Step } from './intent.js'
+import type { ExecutionPlan, Step } from './intent/intent.js'
 
 /** Failures that a caller can simulate on a test network, and the step at which each happens. */
 const stepOfFault = {

@@ -6,11 +6,11 @@ export type Rate = {
   asset: string
   apyPercent: number
   /** Base units of the asset that the market accepts now. Zero while it is closed. Absent when unbounded. */
-  roomUnits?: bigint
+  capacityUnits?: bigint
 }
 
 /** False while a market accepts no deposits. */
-export const isOpen = ({ roomUnits }: Rate): boolean => roomUnits !== 0n
+export const isOpen = ({ capacityUnits }: Rate): boolean => capacityUnits !== 0n
 
 /** The rate with the highest APY, undefined without rates. The first of equal rates wins. */
 export function bestRate(rates: Rate[]): Rate | undefined {

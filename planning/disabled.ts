@@ -1,9 +1,9 @@
-import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import { disabledBecause, type ChainClient } from '../evm/connect.js'
 import { capabilityDisabled, type ServiceError } from '../domain/errors.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
-import { disabledMarket, isThere } from '../protocols/lending/markets.js'
+import { disabledMarket, isThere } from '../evm/lending/markets.js'
 import { whyNoBridge } from './routes.js'
-import type { IntentRequest } from '../domain/intent.js'
+import type { IntentRequest } from '../domain/intent/intent.js'
 import type { DisabledPart, MarketState } from '../domain/plan/market.js'
 
 /** Chains that a request names. */
@@ -64,7 +64,7 @@ export function explainRefusal(
     return part ? capabilityDisabled(what, part.why) : error
   }
   const client = request.action === 'withdraw' ? find(clients, request.chain) : undefined
-  const why = client && whyNotOut(client, request, state)
+  const why = client && whyNotWithdrawable(client, request, state)
   return why ? capabilityDisabled(what, why) : error
 }
 
@@ -79,7 +79,7 @@ export function allDisabled({ action }: IntentRequest, clients: ChainClient[]): 
 }
 
 /** Why a position in a market of the chain may not be withdrawable. */
-function whyNotOut(
+function whyNotWithdrawable(
   client: ChainClient,
   { asset: wanted }: IntentRequest,
   { positions }: MarketState,

@@ -1,5 +1,5 @@
-import { readL1PriceAt } from '../chains/l1Costs.js'
-import { readAnyEthPrice, readGasPrice, type Place } from '../chains/prices.js'
+import { readL1PriceAt } from '../evm/l1Costs.js'
+import { readAnyEthPrice, readGasPrice, type Place } from '../evm/prices.js'
 import { gasCostUsd } from '../domain/money.js'
 import type { GasKind } from '../domain/plan/market.js'
 

@@ -7,21 +7,26 @@ import {
 } from '../db/intents/intents.js'
 import { requestOf } from '../db/intents/storedRequest.js'
 import { setPlan } from '../db/intents/status.js'
-import { insertReservation, lockWallet, type Claim } from '../db/lanes/reservations.js'
-import { transactScoped } from '../db/connection/scope.js'
-import { getWalletById } from '../db/tenants/wallets.js'
+import { insertReservation, lockWallet, type Claim } from '../db/intents/reservations.js'
+import { transactScoped } from '../db/client/scope.js'
+import { getWalletById } from '../db/accounts/wallets.js'
 import { ServiceError } from '../domain/errors.js'
-import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
+import {
+  sourceStepOf,
+  isTerminal,
+  spendingChain,
+  plannedWithdrawal,
+} from '../domain/intent/intent.js'
 import { assetUnits } from '../domain/money.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
-import { getMarket } from '../protocols/lending/markets.js'
-import { findUnbooked, listUnbooked } from './booking.js'
+import { getMarket } from '../evm/lending/markets.js'
+import { findUnindexed, listUnindexed } from './waitForIndex.js'
 import { readMarket, type MarketTools } from './market.js'
 import { planWithReservations, type PlanInput } from './plan.js'
-import { findToken, type Registry } from '../chains/registry.js'
-import type { Db } from '../db/connection/connect.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
+import { findToken, type Registry } from '../evm/registry.js'
+import type { Db } from '../db/client/connect.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent/intent.js'
 
 export type PlanningTools = MarketTools & { registry: Registry }
 
@@ -119,7 +124,7 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
     return await db.transaction((trx) => planLocked({ ...tools, db: trx }, known, input))
   } catch (error) {
     const isSimulated = faultIn(known.metadata) === 'INSUFFICIENT_FUNDS'
-    if (isLack(error) && !isSimulated) await assertBooked(db, { intent: known, wallet, input })
+    if (isLack(error) && !isSimulated) await assertIndexed(db, { intent: known, wallet, input })
     throw error
   }
 }
@@ -145,15 +150,15 @@ async function planLocked(
 }
 
 /** Money is missing only when no seen block shows it. */
-async function assertBooked(
+async function assertIndexed(
   db: Db,
   { intent, wallet, input }: { intent: Intent; wallet: { address: string }; input: PlanInput },
 ): Promise<void> {
   const { id, accountId, walletId } = intent
-  const unindexed = await listUnbooked(db, await readSeenBlocks(db, id))
+  const unindexed = await listUnindexed(db, await readSeenBlocks(db, id))
   const spender = { accountId, walletId, address: wallet.address }
   const [first] =
-    unindexed.length > 0 ? unindexed : ((await findUnbooked(db, spender, input)) ?? [])
+    unindexed.length > 0 ? unindexed : ((await findUnindexed(db, spender, input)) ?? [])
   if (!first) return
   const name = input.market.clients.find(({ chain }) => chain.chainId === first.chainId)?.chain.name
   const message = `The money was seen on ${name ?? 'a chain'} in block ${first.number}, which is not indexed yet.`
@@ -170,7 +175,7 @@ function planOf({ plan }: Intent): ExecutionPlan {
 /** The reservations of a plan: every step spends its amount on its chain. */
 function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
   return plan.steps.map((step) => {
-    const fedBy = feederOf(plan, step)?.sequence
+    const fedBy = sourceStepOf(plan, step)?.sequence
     const { sequence } = step
     return { sequence, ...spendingOf(registry, step), ...(fedBy !== undefined && { fedBy }) }
   })

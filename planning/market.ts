@@ -1,28 +1,32 @@
-import { readBlock } from '../chains/read.js'
+import { readBlock } from '../evm/read.js'
 import { readPairFees } from '../db/bridgeFees.js'
-import { readBookedBlocks, type BookedBlock, type KnownBlock } from '../db/lanes/reservations.js'
+import {
+  readIndexedBlocks,
+  type IndexedBlock,
+  type KnownBlock,
+} from '../db/intents/reservations.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
-import { readRates } from '../protocols/lending/markets.js'
+import { readRates } from '../evm/lending/markets.js'
 import { chainsNamedBy } from './disabled.js'
 import { readGasUsd, type PricedPlace } from './gasCosts.js'
-import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
+import { readAsset, readMarketPositions, type MarketPosition } from './positions.js'
 import { readQuotes } from './quotes.js'
-import { readPaused, withPauses, type PausedHolding } from './paused.js'
+import { readPaused, withPauses, type PausedPosition } from './paused.js'
 import { routesOver, type Routes } from './routes.js'
-import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
-import type { Db } from '../db/connection/connect.js'
-import type { IntentRequest } from '../domain/intent.js'
+import { disabledBecause, type ChainClient, type Chains } from '../evm/connect.js'
+import type { Db } from '../db/client/connect.js'
+import type { IntentRequest } from '../domain/intent/intent.js'
 import type { GasKind, SwapQuote } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
 
 /** Data of one chain: the wallet's money at the indexed block, rates, quotes and gas. */
 export type ChainSnapshot = {
   client: ChainClient
-  booked: BookedBlock
+  indexed: IndexedBlock
   /** The balances are from a block that is not indexed yet. */
   isAhead?: true
   balanceUnits: bigint
-  holdings: MarketHolding[]
+  holdings: MarketPosition[]
   gasUsd: Record<GasKind, number>
   rates: Rate[]
   swaps: SwapQuote[]
@@ -35,7 +39,7 @@ export type ChainSnapshot = {
 export type MarketSnapshot = Routes & {
   clients: ChainClient[]
   snapshots: ChainSnapshot[]
-  paused: PausedHolding[]
+  paused: PausedPosition[]
   silent: string[]
   limits: PriceLimits
 }
@@ -74,13 +78,13 @@ async function readChains(
   { db, chains, limits = defaultLimits }: MarketTools,
   { wallet, request, isAsked }: Reading,
 ): Promise<MarketSnapshot> {
-  const [booked, { clients, idle }, fees] = await Promise.all([
-    readBookedBlocks(db),
+  const [indexed, { clients, idle }, fees] = await Promise.all([
+    readIndexedBlocks(db),
     withPauses(db, chains),
     request.action === 'withdraw' ? undefined : readPairFees(db),
   ])
   const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
-  const views = enabled.flatMap((client) => viewOf(client, booked) ?? [])
+  const views = enabled.flatMap((client) => viewOf(client, indexed) ?? [])
   const [answers, paused] = await Promise.all([
     Promise.all(
       enabled.filter(isAsked).map(async (client) => {
@@ -91,7 +95,7 @@ async function readChains(
         return readSnapshot(view, query).catch(() => client.chain.name)
       }),
     ),
-    readPaused(idle, booked, { wallet, request }),
+    readPaused(idle, indexed, { wallet, request }),
   ])
   return {
     clients,
@@ -104,14 +108,14 @@ async function readChains(
 }
 
 /** A chain, and the block for data that does not depend on the indexed state. */
-type ChainView = PricedPlace & { booked: BookedBlock }
+type ChainView = PricedPlace & { indexed: IndexedBlock }
 
 /** Undefined when no block was ever indexed. While indexing is delayed, prices and rates are read at the head. */
 function viewOf(client: ChainClient, known: KnownBlock[]): ChainView | undefined {
-  const booked = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
-  if (!booked?.isRecent) return booked && { client, booked, block: 'latest' }
-  const { hash, baseFeeWei } = booked
-  return { client, booked, baseFeeWei, block: { blockHash: hash } }
+  const indexed = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+  if (!indexed?.isRecent) return indexed && { client, indexed, block: 'latest' }
+  const { hash, baseFeeWei } = indexed
+  return { client, indexed, baseFeeWei, block: { blockHash: hash } }
 }
 
 /** `others`: chains whose price feed can serve as a fallback. */
@@ -121,10 +125,10 @@ async function readSnapshot(
   view: ChainView,
   { wallet, request, others }: SnapshotQuery,
 ): Promise<ChainSnapshot> {
-  const { client, booked, block } = view
-  const holder = { wallet, block: { blockHash: booked.hash }, offered: block }
+  const { client, indexed, block } = view
+  const holder = { wallet, block: { blockHash: indexed.hash }, offered: block }
   const readSwaps = async () => {
-    const holdings = request.action === 'withdraw' ? await readMarketHoldings(client, holder) : []
+    const holdings = request.action === 'withdraw' ? await readMarketPositions(client, holder) : []
     return { holdings, swaps: await readQuotes(view, request, holdings) }
   }
   const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
@@ -133,7 +137,7 @@ async function readSnapshot(
     request.action === 'bridge' ? [] : readRates(client, block),
     readGasUsd(view, others),
   ])
-  return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
+  return { client, indexed, balanceUnits, holdings, rates, gasUsd, swaps }
 }
 
 /** Reads the wallet's money at the head of the chain. Undefined when the head is indexed. */
@@ -142,15 +146,21 @@ export async function readAhead(
   wallet: string,
   request: IntentRequest,
 ): Promise<ChainSnapshot | undefined> {
-  const { client, booked } = snapshot
+  const { client, indexed } = snapshot
   const head = await readBlock(client, 'latest')
-  if (!head || head.number <= booked.number) return undefined
+  if (!head || head.number <= indexed.number) return undefined
   const block = { blockHash: head.hash }
   const holder = { wallet, block, offered: block }
   const [balanceUnits, holdings] = await Promise.all([
     readAsset(client, request.asset, holder),
-    request.action === 'withdraw' ? readMarketHoldings(client, holder) : [],
+    request.action === 'withdraw' ? readMarketPositions(client, holder) : [],
   ])
   const { number, hash } = head
-  return { ...snapshot, booked: { ...booked, number, hash }, balanceUnits, holdings, isAhead: true }
+  return {
+    ...snapshot,
+    indexed: { ...indexed, number, hash },
+    balanceUnits,
+    holdings,
+    isAhead: true,
+  }
 }

@@ -1,10 +1,10 @@
-import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
-import { readBalance } from '../chains/read.js'
-import { findToken } from '../chains/registry.js'
-import { readPauses, whyPaused } from '../db/lanes/stops.js'
-import type { Db } from '../db/connection/connect.js'
-import type { BookedBlock } from '../db/lanes/reservations.js'
-import type { IntentRequest } from '../domain/intent.js'
+import { disabledBecause, type ChainClient, type Chains } from '../evm/connect.js'
+import { readBalance } from '../evm/read.js'
+import { findToken } from '../evm/registry.js'
+import { readPauses, whyPaused } from '../db/pauses.js'
+import type { Db } from '../db/client/connect.js'
+import type { IndexedBlock } from '../db/intents/reservations.js'
+import type { IntentRequest } from '../domain/intent/intent.js'
 import type { PausedChain } from '../domain/plan/market.js'
 import type { Claimed } from './reserved.js'
 
@@ -31,38 +31,38 @@ export async function withPauses(db: Db, { list }: Pick<Chains, 'list'>): Promis
 }
 
 /** A wallet's balance on a paused chain, without `balanceUnits` where unknown. */
-export type PausedHolding = { client: ChainClient; booked?: BookedBlock; balanceUnits?: bigint }
+export type PausedPosition = { client: ChainClient; indexed?: IndexedBlock; balanceUnits?: bigint }
 
 /** Reads balances on paused chains for a lend, so that a pause is not reported as missing money. */
 export async function readPaused(
   clients: ChainClient[],
-  booked: BookedBlock[],
+  indexed: IndexedBlock[],
   { wallet, request }: { wallet: string; request: IntentRequest },
-): Promise<PausedHolding[]> {
+): Promise<PausedPosition[]> {
   if (request.action !== 'lend') return []
   return Promise.all(
-    clients.map(async (client): Promise<PausedHolding> => {
-      const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+    clients.map(async (client): Promise<PausedPosition> => {
+      const at = indexed.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
       const token = findToken(client.chain, request.asset)?.address
       if (!at) return { client }
-      if (!token) return { client, booked: at, balanceUnits: 0n }
+      if (!token) return { client, indexed: at, balanceUnits: 0n }
       const holding = { token, owner: wallet, block: { blockHash: at.hash } }
       const balanceUnits = await readBalance(client, holding).catch(() => undefined)
-      return balanceUnits === undefined ? { client } : { client, booked: at, balanceUnits }
+      return balanceUnits === undefined ? { client } : { client, indexed: at, balanceUnits }
     }),
   )
 }
 
 /** The paused chain, with its balance minus the reservations of other intents. */
 export function toPausedChain(
-  { client, booked, balanceUnits }: PausedHolding,
+  { client, indexed, balanceUnits }: PausedPosition,
   asset: string,
   { reserved }: Claimed,
 ): PausedChain {
   const { chain } = client
   const why = disabledBecause(client, 'chain') ?? ''
   const token = findToken(chain, asset)?.address
-  if (!booked || balanceUnits === undefined) return { chain: chain.name, why }
+  if (!indexed || balanceUnits === undefined) return { chain: chain.name, why }
   const heldUnits = token ? reserved(chain, token) : 0n
   const availableUnits = balanceUnits > heldUnits ? balanceUnits - heldUnits : 0n
   return { chain: chain.name, why, availableUnits }

@@ -1,6 +1,6 @@
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { planIntent } from '../domain/plan/planIntent.js'
-import { assetOf } from '../protocols/lending/markets.js'
+import { assetOf } from '../evm/lending/markets.js'
 import {
   allDisabled,
   assertEnabled,
@@ -8,17 +8,17 @@ import {
   explainRefusal,
   listDisabled,
 } from './disabled.js'
-import { tellHeld } from './held.js'
+import { explainReserved } from './waitReasons.js'
 import { needs, type ChainSnapshot, type MarketSnapshot } from './market.js'
 import { toPausedChain } from './paused.js'
-import { readClaimed, type Claimed } from './reserved.js'
-import { planWithinRooms } from './rooms.js'
+import { readReservedSpending, type Claimed } from './reserved.js'
+import { planWithinCapacity } from './marketCapacity.js'
 import { mayNeedUnread } from './routes.js'
-import { findToken } from '../chains/registry.js'
-import type { ChainClient } from '../chains/connect.js'
-import type { Db } from '../db/connection/connect.js'
+import { findToken } from '../evm/registry.js'
+import type { ChainClient } from '../evm/connect.js'
+import type { Db } from '../db/client/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
-import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
+import type { ExecutionPlan, IntentRequest } from '../domain/intent/intent.js'
 import type { ChainState, MarketState, PositionState } from '../domain/plan/market.js'
 
 /**
@@ -45,7 +45,7 @@ export async function planWithReservations(
   try {
     return await planBeside(trx, claimed, { request, market: known })
   } catch (error) {
-    throw await tellHeld(trx, error, { walletId, request, snapshots: known.snapshots })
+    throw await explainReserved(trx, error, { walletId, request, snapshots: known.snapshots })
   }
 }
 
@@ -85,8 +85,8 @@ async function planBeside(
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
   const state = { chains, routes, swaps, positions, disabled, paused, limits }
-  const capacity = { offers: snapshots, promised: claimed.promised }
-  const plan = await planWithinRooms(trx, capacity, (rates) =>
+  const capacity = { offers: snapshots, reservedInMarkets: claimed.reservedInMarkets }
+  const plan = await planWithinCapacity(trx, capacity, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )
   assertNotBusy(plan, snapshots, claimed)
@@ -113,7 +113,7 @@ function readClaimedOf(
   { request, market }: Omit<PlanInput, 'seen'>,
 ): Promise<Claimed> {
   const balances = balancesOf(market, request.asset)
-  return readClaimed(trx, walletId, { balances, offers: market.snapshots })
+  return readReservedSpending(trx, walletId, { balances, offers: market.snapshots })
 }
 
 /** All token balances of the wallet that were read. */
@@ -127,8 +127,8 @@ function balancesOf(
       const receipts = snapshot.holdings.map(({ market }) => market.receiptToken)
       return { ...snapshot, tokens: [tokens(snapshot.client), receipts].flat() }
     }),
-    ...paused.flatMap(({ client, booked }) => {
-      return booked ? { client, booked, tokens: [tokens(client)].flat() } : []
+    ...paused.flatMap(({ client, indexed }) => {
+      return indexed ? { client, indexed, tokens: [tokens(client)].flat() } : []
     }),
   ]
 }
@@ -180,9 +180,9 @@ function assertNotBusy(
 /** Drops balances from reorganised blocks: money in them might count twice. */
 function dropReorganised(
   { snapshots, silent }: MarketSnapshot,
-  { isStillBooked }: Claimed,
+  { isStillIndexed }: Claimed,
 ): Pick<MarketSnapshot, 'snapshots' | 'silent'> {
-  const isKept = ({ client: { chain } }: ChainSnapshot) => isStillBooked(chain)
+  const isKept = ({ client: { chain } }: ChainSnapshot) => isStillIndexed(chain)
   const dropped = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
   return { snapshots: snapshots.filter(isKept), silent: [...silent, ...dropped] }
 }

@@ -1,8 +1,8 @@
-import { readQuote, SWAP_PROTOCOL } from '../protocols/swaps/uniswapV3.js'
-import { findToken, tokensOf, type Market, type Token } from '../chains/registry.js'
-import type { ChainClient } from '../chains/connect.js'
-import type { Place } from '../chains/prices.js'
-import type { IntentRequest } from '../domain/intent.js'
+import { readQuote, SWAP_PROTOCOL } from '../evm/swaps/uniswapV3.js'
+import { findToken, tokensOf, type Market, type Token } from '../evm/registry.js'
+import type { ChainClient } from '../evm/connect.js'
+import type { Place } from '../evm/prices.js'
+import type { IntentRequest } from '../domain/intent/intent.js'
 import type { SwapQuote } from '../domain/plan/market.js'
 
 /**

@@ -1,15 +1,20 @@
-import { readClaims, readReservedAhead } from '../db/lanes/claims.js'
-import { roomsIn, type ChainRates } from './rooms.js'
-import type { Chain } from '../chains/registry.js'
-import type { Claims, Counted, MarketUse, PurseAt } from '../db/lanes/claims.js'
-import type { Db } from '../db/connection/connect.js'
-import type { BookedBlock } from '../db/lanes/reservations.js'
+import { readReservedAmounts, readReservedAhead } from '../db/intents/reservedAmounts.js'
+import { capacitiesIn, type ChainRates } from './marketCapacity.js'
+import type { Chain } from '../evm/registry.js'
+import type {
+  ReservedAmounts,
+  Counted,
+  MarketUse,
+  TokenAtBlock,
+} from '../db/intents/reservedAmounts.js'
+import type { Db } from '../db/client/connect.js'
+import type { IndexedBlock } from '../db/intents/reservations.js'
 import type { Rate } from '../domain/yields.js'
 
 /** Token balances of a wallet on one chain at a block. `isAhead`: the block is not indexed. */
 type ReadBalances = {
   client: { chain: Chain }
-  booked: BookedBlock
+  indexed: IndexedBlock
   isAhead?: true
   tokens: string[]
 }
@@ -20,64 +25,77 @@ export type PlanData = { balances: ReadBalances[]; offers: ChainRates[] }
 /** Reservations that affect a plan. Throws for tokens and markets that were not queried: they would count as free. */
 export type Claimed = {
   /** False when a reorg has removed the block at which the chain was read. */
-  isStillBooked(chain: Chain): boolean
+  isStillIndexed(chain: Chain): boolean
   /** Reserved base units of a token on a chain, at the block of its balance. */
   reserved(chain: Chain, token: string): bigint
   /** Base units that open intents of all accounts will deposit into markets with a bounded capacity. */
-  promised: Map<Rate, bigint>
+  reservedInMarkets: Map<Rate, bigint>
   /** Open steps of the wallet on a market. */
   use(chain: Chain, market: string): MarketUse
 }
 
 /** Reads all reservations in one query, and those for blocks that are not indexed in another. */
-export async function readClaimed(trx: Db, walletId: string, data: PlanData): Promise<Claimed> {
+export async function readReservedSpending(
+  trx: Db,
+  walletId: string,
+  data: PlanData,
+): Promise<Claimed> {
   const query = queryOf(data)
-  const claims = await readClaims(trx, walletId, query.counted)
-  return toClaimed(query, claims, await readReservedAhead(trx, walletId, query.ahead))
+  const reservations = await readReservedAmounts(trx, walletId, query.counted)
+  return toClaimed(query, reservations, await readReservedAhead(trx, walletId, query.ahead))
 }
 
-type TokenAt = PurseAt & { chain: Chain }
+type TokenAt = TokenAtBlock & { chain: Chain }
 
 /** `ahead`: balances at blocks that are not indexed. */
 type ReservationQuery = {
   counted: Counted
-  purses: TokenAt[]
+  tokens: TokenAt[]
   markets: { chain: Chain; market: string }[]
   ahead: TokenAt[]
-  rooms: ReturnType<typeof roomsIn>
+  capacities: ReturnType<typeof capacitiesIn>
 }
 
 function queryOf({ balances: read, offers }: PlanData): ReservationQuery {
   const tokensAt = (isAhead: boolean) =>
     read
       .filter((one) => (one.isAhead ?? false) === isAhead)
-      .flatMap(({ client: { chain }, booked: at, tokens }) =>
+      .flatMap(({ client: { chain }, indexed: at, tokens }) =>
         tokens.map((token) => ({ chain, token, at })),
       )
-  const rooms = roomsIn(offers)
+  const capacities = capacitiesIn(offers)
   const markets = offers.flatMap(({ client: { chain } }) =>
     chain.markets.map(({ address }) => ({ chain, chainId: chain.chainId, market: address })),
   )
-  const purses = tokensAt(false)
-  const blocks = read.map((one) => one.booked)
-  const counted = { blocks, purses, rooms: rooms.map(({ room }) => room), markets }
-  return { counted, purses, markets, ahead: tokensAt(true), rooms }
+  const tokens = tokensAt(false)
+  const blocks = read.map((one) => one.indexed)
+  const counted = {
+    blocks,
+    tokens,
+    capacities: capacities.map(({ capacity }) => capacity),
+    markets,
+  }
+  return { counted, tokens, markets, ahead: tokensAt(true), capacities }
 }
 
 function toClaimed(
-  { purses, markets, ahead, rooms }: ReservationQuery,
-  claims: Claims,
+  { tokens, markets, ahead, capacities }: ReservationQuery,
+  reservations: ReservedAmounts,
   reservedAhead: bigint[],
 ): Claimed {
-  const units = [...claims.reserved, ...reservedAhead]
+  const units = [...reservations.reserved, ...reservedAhead]
   const held = new Map(
-    [...purses, ...ahead].map((one, i) => [keyOf(one.chain, one.token), units[i]]),
+    [...tokens, ...ahead].map((one, i) => [keyOf(one.chain, one.token), units[i]]),
   )
-  const uses = new Map(markets.map((one, i) => [keyOf(one.chain, one.market), claims.uses[i]]))
+  const uses = new Map(
+    markets.map((one, i) => [keyOf(one.chain, one.market), reservations.uses[i]]),
+  )
   return {
-    isStillBooked: ({ chainId }) => claims.stillBooked.includes(BigInt(chainId)),
+    isStillIndexed: ({ chainId }) => reservations.stillIndexed.includes(BigInt(chainId)),
     reserved: (chain, token) => known(held, keyOf(chain, token)),
-    promised: new Map(rooms.map(({ rate }, i) => [rate, claims.promised[i] ?? 0n])),
+    reservedInMarkets: new Map(
+      capacities.map(({ rate }, i) => [rate, reservations.reservedInMarkets[i] ?? 0n]),
+    ),
     use: (chain, market) => known(uses, keyOf(chain, market)),
   }
 }

@@ -1,8 +1,8 @@
 import type { PairFees } from '../db/bridgeFees.js'
-import { bridgeOf } from '../protocols/bridges/bridges.js'
-import { disabledBecause, type ChainClient } from '../chains/connect.js'
-import type { Chain } from '../chains/registry.js'
-import type { IntentRequest } from '../domain/intent.js'
+import { bridgeOf } from '../evm/bridges/bridges.js'
+import { disabledBecause, type ChainClient } from '../evm/connect.js'
+import type { Chain } from '../evm/registry.js'
+import type { IntentRequest } from '../domain/intent/intent.js'
 import type { BridgeRoute } from '../domain/plan/market.js'
 
 /** Bridge routes. `unread`: pairs of chains whose fees were never reported. */

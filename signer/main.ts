@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { connectChains } from '../chains/connect.js'
-import { createRegistry } from '../chains/registry.js'
-import { loadConfig } from '../config.js'
-import { assertNetwork, connect } from '../db/connection/connect.js'
-import { listenToOperations } from '../db/connection/listen.js'
-import { ensureLanes, ensureRefills, ensureTreasury, loadKek } from './keys.js'
-import { runRefills } from './refill.js'
+import { connectChains } from '../evm/connect.js'
+import { createRegistry } from '../evm/registry.js'
+import { loadConfig } from '../runtime/config.js'
+import { assertNetwork, connect } from '../db/client/connect.js'
+import { listenToOperations } from '../db/client/listen.js'
+import { ensureSenders, ensureRefills, ensureTreasury, loadKek } from './senders/keys.js'
+import { runRefills } from './senders/refill.js'
 import { runSigner } from './sign.js'
-import { signerStates, watchQueue } from '../db/lanes/queue.js'
-import { createProber, watchDeployment } from '../probe/watch.js'
-import { superviseProcess } from '../process.js'
-import { createLog } from '../log.js'
+import { signerStates, watchQueue } from '../operations/queue.js'
+import { createProber, watchDeployment } from '../operations/health/watch.js'
+import { runProcess } from '../runtime/process.js'
+import { createLog } from '../runtime/log.js'
 
 const config = loadConfig('signer', process.env)
 const log = createLog('signer', config.LOG_LEVEL)
-const { stopping, onStop, ready } = superviseProcess(log)
+const { stopping, onStop, ready } = runProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
 // One connection per sender, and one to poll for work.
-const db = connect(config.DATABASE_URL, chains.list.length * config.LANES_PER_CHAIN + 1)
+const db = connect(config.DATABASE_URL, chains.list.length * config.SENDERS_PER_CHAIN + 1)
 onStop(() => db.destroy())
 
 await assertNetwork(db, config.NETWORK)
@@ -29,13 +29,13 @@ onStop(() => watch.ended)
 
 const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)
-await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
+await ensureSenders(db, kek, { chainIds, perChain: config.SENDERS_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
 await ensureRefills(db, treasury, chainIds)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, signerStates)
-const keyring = { kek, treasury, taker: `${hostname()}/${randomUUID()}` }
+const keyring = { kek, treasury, leaseOwner: `${hostname()}/${randomUUID()}` }
 await watch.first
 const limits = {
   ...config.limits,

@@ -1,4 +1,4 @@
-import { atMost } from '../timeout.js'
+import { atMost } from '../runtime/timeout.js'
 
 /**
  * Wait limit of a bundle for the chain state and for its slowest operation, and of an operation for the confirmation

@@ -1,25 +1,30 @@
 import { Interface } from 'ethers'
-import { readsDomain } from '../chains/tokenDomain.js'
+import { readsDomain } from '../evm/tokenDomain.js'
 import { refusal } from '../custody/policy.js'
-import { findBurn } from '../db/lanes/burns.js'
+import { findBurn } from '../operations/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
-import { demoFunding } from '../domain/funding.js'
-import { bridgeOf } from '../protocols/bridges/bridges.js'
-import { isKeySpent } from '../protocols/spentKeys.js'
-import { getPlanned, rebuildCalls } from './calls.js'
-import { assertKey, assertOwn } from './genuine.js'
-import { FUNDING_GAS } from './payload.js'
-import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
-import { estimateCall, estimateWalletCall, findFailure, needsAuthorization } from './simulate.js'
-import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
-import { operationId } from '../lanes/operationId.js'
+import { demoFunding } from '../domain/intent/funding.js'
+import { bridgeOf } from '../evm/bridges/bridges.js'
+import { isKeySpent } from '../evm/logs/spentKeys.js'
+import { getPlanned, rebuildCalls } from './build/calls.js'
+import { assertKey, assertOwn } from './check/verifySignature.js'
+import { FUNDING_GAS } from './build/payload.js'
+import { findShortage, readTreasuryFunds, type TreasuryFunds } from './senders/treasury.js'
+import {
+  estimateCall,
+  estimateWalletCall,
+  findFailure,
+  needsAuthorization,
+} from './check/simulate.js'
+import { buildUserOperation, bundledGas, encodeBatch } from '../evm/calls/userOperation.js'
+import { operationId } from '../operations/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
-import type { SigningInput } from '../db/lanes/orders.js'
-import { assertNotShort, readClaim, type CapacityDemand } from './claim.js'
-import type { Operation } from '../db/lanes/operations.js'
-import type { Call } from '../domain/operation.js'
-import type { Round, SignerTools } from './round.js'
-import type { UserOperation } from '../protocols/userOperation.js'
+import type { SigningInput } from '../operations/signing/orders.js'
+import { assertNotShort, readCapacityDemand, type CapacityDemand } from './check/capacityDemand.js'
+import type { Operation } from '../operations/operations.js'
+import type { Call } from '../domain/intent/operation.js'
+import type { Round, SignerTools } from './signingContext.js'
+import type { UserOperation } from '../evm/calls/userOperation.js'
 
 const usdc = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
 
@@ -113,7 +118,7 @@ function readState(round: Round, operation: Operation, wallet: string) {
   return Promise.all([
     isKeySpent(client, { ...operation, wallet, treasury: null }, { blockNumber: head }),
     needsAuthorization(client, wallet),
-    readClaim(round, operation),
+    readCapacityDemand(round, operation),
   ])
 }
 
@@ -166,7 +171,7 @@ async function prepareFunding(
 /** The key of a mint is the nonce of its message. The message holds the recipient. */
 async function prepareMint(
   { db }: PrepareTools,
-  { client, lane }: Round,
+  { client, sender }: Round,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
   const { chain } = client
@@ -189,7 +194,7 @@ async function prepareMint(
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })
-  const gas = await estimateCall(client, { from: lane.sender, ...call }, ['latest'])
+  const gas = await estimateCall(client, { from: sender.sender, ...call }, ['latest'])
   if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
   return { kind: 'mint', operation, wallet: wallet.address, call, gas }
 }

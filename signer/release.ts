@@ -1,16 +1,20 @@
-import { refuseOperation, returnOperation, type SigningRefusal } from '../db/lanes/signing.js'
-import { LEASES_IN_COMPANY } from '../db/lanes/taking.js'
+import {
+  refuseOperation,
+  returnOperation,
+  type SigningRefusal,
+} from '../operations/signing/signing.js'
+import { LEASES_IN_A_BUNDLE } from '../operations/signing/claiming.js'
 import { ServiceError } from '../domain/errors.js'
-import { MINTED, failureCodes } from '../domain/operation.js'
-import { reasonOf } from '../domain/waiting.js'
-import { lookUp } from './carry.js'
-import { atMost } from '../timeout.js'
+import { MINTED, failureCodes } from '../domain/intent/operation.js'
+import { reasonOf } from '../domain/intent/waiting.js'
+import { lookUp } from './senders/resubmit.js'
+import { atMost } from '../runtime/timeout.js'
 import { prepare, type Ordered, type Prepared } from './prepare.js'
-import { keptRefusal, takenBy, type Round, type SignerTools } from './round.js'
-import { isRefusedElsewhere } from './secondOpinion.js'
-import { readSpentSince } from './spentSince.js'
-import { HOUR_MS, MINUTE_MS, RETRY_MS } from '../durations.js'
-import type { Operation } from '../db/lanes/operations.js'
+import { keptRefusal, claimedBy, type Round, type SignerTools } from './signingContext.js'
+import { isRefusalConfirmed } from './check/confirmRefusal.js'
+import { readSpentSince } from './check/spentSince.js'
+import { HOUR_MS, MINUTE_MS, RETRY_MS } from '../runtime/durations.js'
+import type { Operation } from '../operations/operations.js'
 
 /** An operation that takes longer is released within its lease. */
 const PREPARE_MS = 5_000
@@ -51,7 +55,7 @@ export async function release(
   error: unknown,
 ): Promise<void> {
   if (operation.state === 'signed') {
-    await returnOperation(tools.db, takenBy(tools, operation), RETRY_MS)
+    await returnOperation(tools.db, claimedBy(tools, operation), RETRY_MS)
     return
   }
   const known = error instanceof ServiceError ? error : undefined
@@ -82,7 +86,7 @@ export async function releaseAll(
 async function quarantine(tools: SignerTools, operation: Operation): Promise<undefined> {
   const message = 'The operation was claimed five times without a result.'
   const refusal = deferral('INTERNAL', message, HOUR_MS)
-  await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_COMPANY })
+  await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_A_BUNDLE })
   tools.log.error({ operation: operation.id }, 'operation quarantined')
 }
 
@@ -111,7 +115,7 @@ async function releaseRefused(
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // Burned money must be minted: a mint is retried without a limit, with a renewed attestation.
   const mayEnd = again && operation.kind !== 'mint'
-  const isFinal = mayEnd && (await isRefusedElsewhere(tools, round, refused))
+  const isFinal = mayEnd && (await isRefusalConfirmed(tools, round, refused))
   if (mayEnd && !isFinal) {
     const facts = { chain: round.client.chain.name, operation: operation.id }
     tools.log.warn(facts, 'refusal not confirmed')
@@ -133,4 +137,4 @@ const deferral = (code: string, message: string, retryAfterMs: number): SigningR
 })
 
 const refuse = (tools: SignerTools, operation: Operation, refusal: SigningRefusal): Promise<void> =>
-  refuseOperation(tools.db, takenBy(tools, operation), refusal)
+  refuseOperation(tools.db, claimedBy(tools, operation), refusal)

@@ -1,24 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { crashPoint } from '../crashPoints.js'
-import { disabledBecause, type ChainClient } from '../chains/connect.js'
-import { setDry } from '../db/lanes/gas.js'
-import { readOrders } from '../db/lanes/orders.js'
-import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
-import { BUNDLE_SIZE, takeOperations } from '../db/lanes/taking.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { disabledBecause, type ChainClient } from '../evm/connect.js'
+import { setDry } from '../operations/signing/senderGas.js'
+import { readOrders } from '../operations/signing/orders.js'
+import { readSenders, returnOperation, type Sender } from '../operations/signing/signing.js'
+import { BUNDLE_SIZE, claimOperations } from '../operations/signing/claiming.js'
 import { ServiceError } from '../domain/errors.js'
-import { LOOK_MS } from '../durations.js'
-import type { Held } from '../domain/waiting.js'
-import { groupByTransaction } from './bundles.js'
-import { carryAgain } from './carry.js'
-import { atMost } from '../timeout.js'
+import { LOOK_MS } from '../runtime/durations.js'
+import type { Held } from '../domain/intent/waiting.js'
+import { groupByTransaction } from './build/bundles.js'
+import { resubmit } from './senders/resubmit.js'
+import { atMost } from '../runtime/timeout.js'
 import { PATIENCE_MS, prepareTogether } from './patience.js'
 import { prepareOrRelease, release, releaseAll } from './release.js'
-import { keepReplacing } from './replace.js'
-import { readMeans, readRound, takenBy, type Means, type Round, type SignerTools } from './round.js'
+import { keepReplacing } from './senders/replace.js'
+import {
+  readMeans,
+  readRound,
+  claimedBy,
+  type Means,
+  type Round,
+  type SignerTools,
+} from './signingContext.js'
 import { signAndStore, unpaidGas } from './store.js'
 import type { Prepared } from './prepare.js'
-import type { Operation } from '../db/lanes/operations.js'
-import type { NextWork } from '../db/lanes/queue.js'
+import type { Operation } from '../operations/operations.js'
+import type { NextWork } from '../operations/queue.js'
 
 /** Operations ordered within this time share a bundle. */
 const DEBOUNCE_MS = 50
@@ -40,23 +47,23 @@ export async function runSigner(
   nextWork: NextWork,
   stopping: AbortSignal,
 ): Promise<void> {
-  const lanes = await readLanes(tools.db)
+  const senders = await readSenders(tools.db)
   const { chains } = tools
   const serving = chains.list.flatMap((client) =>
-    lanes
+    senders
       .filter(({ chainId }) => Number(chainId) === client.chain.chainId)
-      .map((lane) => serveLane(tools, { client, lane, nextWork }, stopping)),
+      .map((sender) => serveSender(tools, { client, sender, nextWork }, stopping)),
   )
   const replacing = chains.list.map((client) => keepReplacing(tools, client, stopping))
   await Promise.all([...serving, ...replacing])
 }
 
-type SenderLoop = { client: ChainClient; lane: Lane }
+type SenderLoop = { client: ChainClient; sender: Sender }
 
 /** Signs one bundle after the other. Late operations of a bundle are signed concurrently with the next bundle. */
-async function serveLane(
+async function serveSender(
   tools: SignerTools,
-  { client, lane, nextWork }: SenderLoop & { nextWork: NextWork },
+  { client, sender, nextWork }: SenderLoop & { nextWork: NextWork },
   stopping: AbortSignal,
 ): Promise<void> {
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
@@ -65,8 +72,8 @@ async function serveLane(
     // Subscribes before reading, so that no notification is missed.
     const work = nextWork(LOOK_MS, client.chain.chainId)
     const startedAt = performance.now()
-    const bundle = await signNext(tools, { client, lane }).catch((error: unknown) => {
-      tools.log.warn({ err: error, lane: lane.sender }, 'operations not claimed')
+    const bundle = await signNext(tools, { client, sender }).catch((error: unknown) => {
+      tools.log.warn({ err: error, sender: sender.sender }, 'operations not claimed')
       return nothing
     })
     if (bundle.late) {
@@ -85,8 +92,8 @@ async function serveLane(
 
 /** Serves each sender of a chain once. True when an operation was claimed. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
-  const lanes = await readLanes(tools.db, client.chain.chainId)
-  const bundles = await Promise.all(lanes.map((lane) => signNext(tools, { client, lane })))
+  const senders = await readSenders(tools.db, client.chain.chainId)
+  const bundles = await Promise.all(senders.map((sender) => signNext(tools, { client, sender })))
   for (const { late } of bundles) await late
   return bundles.some(({ size }) => size > 0)
 }
@@ -95,18 +102,18 @@ export async function signOnce(tools: SignerTools, client: ChainClient): Promise
 type Bundle = { size: number; late?: Promise<void> | undefined }
 const nothing: Bundle = { size: 0 }
 
-/** Claims the next operations of a sender, prepares them, and stores the signatures. */
-async function signNext(tools: SignerTools, { client, lane }: SenderLoop): Promise<Bundle> {
+/** ReservedAmounts the next operations of a sender, prepares them, and stores the signatures. */
+async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Promise<Bundle> {
   const { db, keyring, log, patienceMs = PATIENCE_MS } = tools
   // Signatures for a chain that fails its deployment checks are worthless, so the queue waits.
   if (disabledBecause(client, 'chain')) return nothing
   const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]
-  const claimed = await takeOperations(db, { ...lane, lateSeconds }, keyring.taker)
+  const claimed = await claimOperations(db, { ...sender, lateSeconds }, keyring.leaseOwner)
   const size = claimed.length
   if (size === 0) return nothing
-  crashPoint('signer: taken, not signed')
+  faultPoint('signer: taken, not signed')
   try {
-    const round = await atMost(readRound(client, lane), patienceMs)
+    const round = await atMost(readRound(client, sender), patienceMs)
     if (!round) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
     const [only] = claimed
     if (only?.state === 'signed') {
@@ -129,7 +136,7 @@ async function signNext(tools: SignerTools, { client, lane }: SenderLoop): Promi
     await storeAll(tools, funded, ready)
     return { size, late: late?.then((prepared) => storeAll(tools, funded, prepared)) }
   } catch (error) {
-    log.warn({ err: error, lane: lane.sender }, 'bundle not signed')
+    log.warn({ err: error, sender: sender.sender }, 'bundle not signed')
     await releaseAll(tools, claimed, error)
     return { size }
   }
@@ -143,7 +150,7 @@ async function storeAll(
 ): Promise<void> {
   for (const group of groupByTransaction(prepared)) {
     await storeGroup(tools, round, group).catch((error: unknown) => {
-      tools.log.warn({ err: error, lane: round.lane.sender }, 'bundle not stored')
+      tools.log.warn({ err: error, sender: round.sender.sender }, 'bundle not stored')
     })
   }
 }
@@ -154,12 +161,15 @@ async function storeGroup(
   round: Round & Means,
   group: Prepared[],
 ): Promise<void> {
-  const { client, lane } = round
+  const { client, sender } = round
   const operations = group.map(({ operation }) => operation)
   try {
     const { stored, broken } = await signAndStore(tools, round, group)
     if (stored) {
-      tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'bundle signed')
+      tools.log.info(
+        { chain: client.chain.name, sender: sender.sender, ...stored },
+        'bundle signed',
+      )
     }
     for (const { operation, error } of broken) {
       tools.log.warn({ err: error, operation: operation.id }, 'operation not signed')
@@ -173,14 +183,14 @@ async function storeGroup(
       return
     }
     if (await isHandedOver(tools, round, { operations, error })) return
-    tools.log.warn({ err: error, lane: lane.sender }, 'bundle not signed')
+    tools.log.warn({ err: error, sender: sender.sender }, 'bundle not signed')
     await releaseAll(tools, operations, error)
   }
 }
 
 async function signAgain(tools: SignerTools, round: Round, operation: Operation): Promise<void> {
   try {
-    await carryAgain(tools, round, operation)
+    await resubmit(tools, round, operation)
   } catch (error) {
     if (await isHandedOver(tools, round, { operations: [operation], error })) return
     throw error
@@ -190,20 +200,20 @@ async function signAgain(tools: SignerTools, round: Round, operation: Operation)
 /** Releases operations that this sender cannot pay, for another sender. If none can pay, the rows store that reason. */
 async function isHandedOver(
   tools: SignerTools,
-  { client: { chain }, lane }: Round,
+  { client: { chain }, sender }: Round,
   { operations, error }: { operations: Operation[]; error: unknown },
 ): Promise<boolean> {
   const gas = unpaidGas(error)
   if (gas === undefined) return false
-  const { isNews, isReplaceable } = await setDry(tools.db, lane, gas)
-  const facts = { chain: chain.name, lane: lane.sender, gas }
+  const { isNews, isReplaceable } = await setDry(tools.db, sender, gas)
+  const facts = { chain: chain.name, sender: sender.sender, gas }
   if (isNews) tools.log.warn(facts, 'sender out of gas')
   if (!isReplaceable) {
     const message = `Every sender on ${chain.name} is out of gas.`
-    const details = { waitsFor: 'LANE_GAS' } satisfies Held
+    const details = { waitsFor: 'SENDER_GAS' } satisfies Held
     await releaseAll(tools, operations, new ServiceError('RPC_ERROR', message, details))
     return true
   }
-  await Promise.all(operations.map((one) => returnOperation(tools.db, takenBy(tools, one), 0)))
+  await Promise.all(operations.map((one) => returnOperation(tools.db, claimedBy(tools, one), 0)))
   return true
 }

@@ -1,7 +1,7 @@
 import type { Wallet } from 'ethers'
 import { openAccount } from '../custody/open.js'
-import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
-import { hashUserOperation } from '../protocols/userOperation.js'
+import { DELEGATE_ADDRESS, type Chain } from '../evm/registry.js'
+import { hashUserOperation } from '../evm/calls/userOperation.js'
 import {
   FUNDING_GAS,
   encodeCancellation,
@@ -12,13 +12,13 @@ import {
   type Payload,
   type Signed,
   type Typed,
-} from './payload.js'
+} from './build/payload.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Treasury, WalletSecret } from '../db/keys.js'
-import type { Operation } from '../db/lanes/operations.js'
-import type { Call } from '../domain/operation.js'
+import type { Operation } from '../operations/operations.js'
+import type { Call } from '../domain/intent/operation.js'
 import type { Prepared } from './prepare.js'
-import type { Keyring } from './round.js'
+import type { Keyring } from './signingContext.js'
 
 /** Opens each key once. Drop it after the bundle is signed. */
 type Opener = {

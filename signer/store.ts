@@ -1,20 +1,20 @@
-import { crashPoint } from '../crashPoints.js'
+import { faultPoint } from '../runtime/faultPoints.js'
 import { openAccount } from '../custody/open.js'
-import { insertSignatures } from '../db/lanes/signatures.js'
-import { sumCosts } from '../db/lanes/gas.js'
-import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
-import { lockTaken } from '../db/lanes/taking.js'
+import { insertSignatures } from '../operations/signing/signatures.js'
+import { sumCosts } from '../operations/signing/senderGas.js'
+import { lockNextNonce, storeSigned, type Sender } from '../operations/signing/signing.js'
+import { lockClaimed } from '../operations/signing/claiming.js'
 import { ServiceError } from '../domain/errors.js'
-import { admit, lockContention } from './admit.js'
-import { keepWithinDay } from './dailyLimit.js'
-import { assertAffordable } from './gasBound.js'
-import { assertBound, assertGenuine } from './genuine.js'
+import { admit, lockContention } from './check/admit.js'
+import { keepWithinDay } from './check/dailyLimit.js'
+import { assertAffordable } from './check/gasBound.js'
+import { assertBound, verifyStoredSignature } from './check/verifySignature.js'
 import { createOpener, signPrepared, treasuryContext } from './signing.js'
-import type { Signed } from './payload.js'
-import { planTransaction, signTransaction, type Planned } from './transaction.js'
-import { assertFunded } from './treasury.js'
+import type { Signed } from './build/payload.js'
+import { planTransaction, signTransaction, type Planned } from './build/transaction.js'
+import { assertFunded } from './senders/treasury.js'
 import type { Prepared } from './prepare.js'
-import type { Operation } from '../db/lanes/operations.js'
+import type { Operation } from '../operations/operations.js'
 import {
   asGas,
   type Keyring,
@@ -22,7 +22,7 @@ import {
   type SenderBalance,
   type Round,
   type SignerTools,
-} from './round.js'
+} from './signingContext.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
@@ -47,7 +47,7 @@ export async function signAndStore(
   return db.transaction(async (trx) => {
     await lockContention(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
-    const live = await lockTaken(trx, operations, keyring.taker)
+    const live = await lockClaimed(trx, operations, keyring.leaseOwner)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, round, locked)
     const payments = admitted.filter((one) => one.kind === 'funding')
@@ -89,10 +89,10 @@ export async function storeAgain(
   signed: Signed,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
-    const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
+    const [ours] = await lockClaimed(trx, [signed.operation], tools.keyring.leaseOwner)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
-    await assertGenuine(storing, round.client.chain, signed)
+    await verifyStoredSignature(storing, round.client.chain, signed)
     return storeTransaction(storing, round, [signed])
   })
 }
@@ -101,14 +101,14 @@ export async function storeAgain(
 async function storeTransaction(
   tools: SignatureStoreTools,
   round: Round & Means,
-  carried: Signed[],
+  included: Signed[],
 ): Promise<Stored> {
-  const planned = planTransaction(round, carried)
-  const gas = carried.map(({ payload }) => BigInt(payload.gas))
+  const planned = planTransaction(round, included)
+  const gas = included.map(({ payload }) => BigInt(payload.gas))
   assertAffordable(tools, round, { unsigned: planned.request, gas })
-  const operations = carried.map(({ operation }) => operation.id)
+  const operations = included.map(({ operation }) => operation.id)
   const { nonce, hash } = await storePlanned(tools, round, { ...planned, operations })
-  crashPoint('signer: before the commit')
+  faultPoint('signer: before the commit')
   return { nonce, hash, operations }
 }
 
@@ -121,7 +121,7 @@ async function storeTransaction(
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round & SenderBalance,
+  { client: { chain }, sender, usedNonces, balanceWei, fees }: Round & SenderBalance,
   {
     request,
     l1FeeWei,
@@ -129,22 +129,22 @@ export async function storePlanned(
     keptWei = 0n,
   }: Planned & { operations: string[]; keptWei?: bigint },
 ): Promise<{ id: bigint; nonce: bigint; hash: string }> {
-  const nonce = await lockNextNonce(db, lane)
+  const nonce = await lockNextNonce(db, sender)
   if (usedNonces > nonce) {
-    const message = `Sender ${lane.sender} has used more nonces on chain than the database holds.`
+    const message = `Sender ${sender.sender} has used more nonces on chain than the database holds.`
     throw new ServiceError('INTERNAL', message)
   }
   const { gasLimit } = request
   const valueWei = request.value ?? 0n
   const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
-  if (balanceWei - keptWei < costWei + (await sumCosts(db, lane, usedNonces))) {
-    const message = `Sender ${lane.sender} on ${chain.name} is out of gas.`
+  if (balanceWei - keptWei < costWei + (await sumCosts(db, sender, usedNonces))) {
+    const message = `Sender ${sender.sender} on ${chain.name} is out of gas.`
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
-  const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
+  const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
   const { raw, hash } = signTransaction(sender, { ...request, nonce })
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
-  const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried: operations })
+  const id = await storeSigned(db, sender, { nonce, hash, raw, ...costs, included: operations })
   return { id, nonce, hash }
 }
 
@@ -155,13 +155,15 @@ export function unpaidGas(error: unknown): bigint | undefined {
 }
 
 /** The sealing context of a sender's key. The treasury's is the same on all chains. */
-export const laneContext = (lane: Pick<Lane, 'chainId' | 'sender' | 'kekId' | 'purpose'>) =>
-  lane.purpose === 'treasury'
-    ? treasuryContext({ address: lane.sender, kekId: lane.kekId })
+export const senderKeyContext = (
+  sender: Pick<Sender, 'chainId' | 'sender' | 'kekId' | 'purpose'>,
+) =>
+  sender.purpose === 'treasury'
+    ? treasuryContext({ address: sender.sender, kekId: sender.kekId })
     : {
-        purpose: 'lane' as const,
-        owner: `${lane.chainId}/${lane.sender}`,
+        purpose: 'sender' as const,
+        owner: `${sender.chainId}/${sender.sender}`,
         accountId: '',
-        address: lane.sender,
-        kekId: lane.kekId,
+        address: sender.sender,
+        kekId: sender.kekId,
       }

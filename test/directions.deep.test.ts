@@ -17,36 +17,40 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'
 
 /** Files that break a rule each, and the rule. */
-const planted: [file: string, text: string, rule: string][] = [
-  ['worker/planted.ts', `import '../custody/open.js'`, 'only-the-signer-opens-keys'],
-  ['api/planted.ts', `import '../custody/kek/file.js'`, 'only-the-signer-opens-keys'],
-  ['activities/planted.ts', `import '../signer/sign.js'`, 'nothing-imports-the-signer'],
-  ['signer/planted.ts', `import '@temporalio/common'`, 'signer-never-reach-temporal'],
-  ['lanes/planted.ts', `import '@temporalio/client'`, 'lanes-never-reach-temporal'],
-  ['api/http/planted.ts', `import '../endpoints/service/getCredits.js'`, 'api-http-imports-only-what-it-may'],
-  ['domain/planted.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
+const mutant: [file: string, text: string, rule: string][] = [
+  ['worker/mutant.ts', `import '../custody/open.js'`, 'only-the-signer-opens-keys'],
+  ['api/mutant.ts', `import '../custody/kek/file.js'`, 'only-the-signer-opens-keys'],
+  ['activities/mutant.ts', `import '../signer/sign.js'`, 'nothing-imports-the-signer'],
+  ['signer/mutant.ts', `import '@temporalio/common'`, 'signer-never-reaches-temporal'],
+  ['relayer/mutant.ts', `import '@temporalio/client'`, 'relayer-never-reaches-temporal'],
   [
-    'web/src/planted.ts',
+    'api/http/mutant.ts',
+    `import '../endpoints/service/getCredits.js'`,
+    'api-http-imports-only-what-it-may',
+  ],
+  ['domain/mutant.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
+  [
+    'clients/dashboard/src/mutant.ts',
     `import '../../api/schemas/parameters.js'`,
     'web-imports-nothing-of-the-server',
   ],
   [
-    'web/src/plantedType.ts',
+    'clients/dashboard/src/mutantType.ts',
     `import type { Db } from '../../db/connection/connect.js'\nexport type Mine = Db`,
     'web-imports-types-of-schemas-only',
   ],
-  ['api/plantedPage.ts', `import '../web/src/live.js'`, 'nothing-imports-web'],
-  ['chains/planted.ts', `import './plantedToo.js'`, 'no-cycles'],
+  ['api/mutantPage.ts', `import '../clients/dashboard/src/live.js'`, 'nothing-imports-web'],
+  ['evm/mutant.ts', `import './mutantToo.js'`, 'no-cycles'],
 ]
 /** Closes the circle of the last one. */
-const companion = ['chains/plantedToo.ts', `import './planted.js'`] as const
+const companion = ['evm/mutantToo.ts', `import './mutant.js'`] as const
 
 type Violation = { from: string; rule: { name: string } }
 
 let folder: string
 let violations: Violation[]
 
-/** The tree as it is, in a folder of its own, with the planted files in it. Only what these reach is looked at. */
+/** The tree as it is, in a folder of its own, with the mutant files in it. Only what these reach is looked at. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steward-directions-'))
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
@@ -55,7 +59,7 @@ beforeAll(async () => {
     cpSync(join(root, file), join(folder, file))
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const [file, text] of [...planted, companion]) {
+  for (const [file, text] of [...mutant, companion]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), `${text}\n`)
   }
@@ -68,7 +72,7 @@ afterAll(() => {
 
 function cruise(): Promise<Violation[]> {
   const flags = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json']
-  const files = planted.map(([file]) => file)
+  const files = mutant.map(([file]) => file)
   return new Promise((resolve, reject) => {
     const options = { cwd: folder, maxBuffer: 100_000_000 }
     execFile(process.execPath, [cruiser, ...flags, ...files], options, (error, stdout) => {
@@ -80,7 +84,7 @@ function cruise(): Promise<Violation[]> {
 }
 
 describe('directions of imports', () => {
-  test.each(planted)('%s: %s is refused', (file, _text, rule) => {
+  test.each(mutant)('%s: %s is refused', (file, _text, rule) => {
     const broken = violations.filter(({ from }) => from === file).map(({ rule }) => rule.name)
     expect(broken).toContain(rule)
   })

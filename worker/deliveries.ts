@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { WorkerOptions } from '@temporalio/worker'
 import { createDeliveryActivities, type DeliveryTools } from '../activities/deliverWebhook.js'
-import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
-import { listenToEvents } from '../db/connection/listen.js'
+import { connectAsLeader, isLedElsewhere, type Db } from '../db/client/connect.js'
+import { listenToEvents } from '../db/client/listen.js'
 import {
   dispatchEvents,
   findOverdue,
@@ -11,10 +11,10 @@ import {
   setDeliveriesDispatched,
   type DeliveryRun,
 } from '../db/webhooks/sending.js'
-import { DELIVERY_QUEUE, restartDelivery, startDelivery } from '../temporal/deliveries.js'
-import { createBell, type Bell } from '../bell.js'
+import { DELIVERY_QUEUE, restartDelivery, startDelivery } from '../workflows/client/deliveries.js'
+import { createNotifier, type Notifier } from '../runtime/notifier.js'
 import { serveTasks } from './serve.js'
-import type { Log } from '../log.js'
+import type { Log } from '../runtime/log.js'
 import type { Presence } from './presence.js'
 
 /** Fallback for a lost notification. */
@@ -55,10 +55,10 @@ export async function runDeliveries(
   const db = connectAsLeader(url, 'deliveries')
   const activities = createDeliveryActivities(tools)
   const own = { ...options, ...SLOTS, taskQueue: DELIVERY_QUEUE, activities }
-  const emitted = createBell()
-  const created = createBell()
+  const emitted = createNotifier()
+  const created = createNotifier()
   const dispatching = { db, client, temporal, log, stopping, emitted, created }
-  listenToEvents(url, stopping, emitted.ring)
+  listenToEvents(url, stopping, emitted.notify)
   try {
     await Promise.all([
       serveTasks({ address, options: own, temporal, log }, stopping),
@@ -78,9 +78,9 @@ type Dispatching = {
   log: Log
   stopping: AbortSignal
   /** Notified of new events. */
-  emitted: Bell
+  emitted: Notifier
   /** Notified of new deliveries to start. */
-  created: Bell
+  created: Notifier
 }
 
 async function repeat(
@@ -102,7 +102,7 @@ async function repeat(
 async function dispatch({ db, emitted, created, stopping }: Dispatching): Promise<void> {
   const { made: count, isWaiting, isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
   // A requested redelivery arrives by the same notification as events.
-  if (count > 0 || isWaiting) created.ring()
+  if (count > 0 || isWaiting) created.notify()
   if (isFull) return
   await emitted.wait(isHeld ? HELD_MS : POLL_MS, stopping)
   await sleep(GATHER_MS, undefined, { signal: stopping }).catch(() => undefined)

@@ -3,29 +3,29 @@ import { Runtime, type NativeConnection, type WorkerDeploymentOptions } from '@t
 import type { VersioningBehavior } from '@temporalio/common'
 import { createActivities } from '../activities/index.js'
 import { ACTIVITY_SLOTS } from '../activities/slot.js'
-import { connectChains } from '../chains/connect.js'
-import { createRegistry } from '../chains/registry.js'
-import { loadConfig } from '../config.js'
-import { assertNetwork, connect } from '../db/connection/connect.js'
-import { listenToOperations, listenToStarts } from '../db/connection/listen.js'
-import { watchOutcomes } from '../lanes/watching.js'
-import { createBell } from '../bell.js'
-import { superviseProcess } from '../process.js'
-import { createLog } from '../log.js'
-import { createProber, watchDeployment } from '../probe/watch.js'
-import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
-import { versionOf } from '../temporal/deployment.js'
+import { connectChains } from '../evm/connect.js'
+import { createRegistry } from '../evm/registry.js'
+import { loadConfig } from '../runtime/config.js'
+import { assertNetwork, connect } from '../db/client/connect.js'
+import { listenToOperations, listenToStarts } from '../db/client/listen.js'
+import { watchOutcomes } from '../operations/watchOutcomes.js'
+import { createNotifier } from '../runtime/notifier.js'
+import { runProcess } from '../runtime/process.js'
+import { createLog } from '../runtime/log.js'
+import { createProber, watchDeployment } from '../operations/health/watch.js'
+import { TASK_QUEUE, connectTemporal } from '../workflows/client/connect.js'
+import { versionOf } from '../workflows/client/deployment.js'
 import { notifyWorkflows } from './notify.js'
 import { watchTemporal } from './presence.js'
 import { watchRollout } from './rollout.js'
 import { serveTasks } from './serve.js'
-import { runStarter } from './starting.js'
+import { runStarter } from './dispatch.js'
 import { runSweepers } from './sweep.js'
 import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
 import { loadWebhookKey } from './webhookKey.js'
 import { readBuildId, workflowBundle } from './workflowBundle.js'
-import { createGuard } from '../webhooks/address.js'
+import { createGuard } from '../activities/webhooks/address.js'
 
 /** Below the 30 s after which a stopping process is killed. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
@@ -52,7 +52,7 @@ const SESSIONS = 12
 
 const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)
-const { stopping, onStop, ready } = superviseProcess(log)
+const { stopping, onStop, ready } = runProcess(log)
 const temporalLog = createTemporalLog(log)
 Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
 
@@ -94,8 +94,8 @@ const options = {
   ...SLOTS,
   ...SHUTDOWN,
 }
-const stored = createBell()
-listenToStarts(config.directDatabaseUrl, stopping, stored.ring)
+const stored = createNotifier()
+listenToStarts(config.directDatabaseUrl, stopping, stored.notify)
 const service = {
   ...{ address: config.TEMPORAL_ADDRESS, options, temporal, log },
   beside(connection: NativeConnection, over: AbortSignal) {

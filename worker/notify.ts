@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
-import { createBell } from '../bell.js'
-import { crashPoint } from '../crashPoints.js'
-import { claimSettled, deleteAwaited, type SettledWait } from '../db/lanes/awaited.js'
-import { SETTLED } from '../domain/hold.js'
-import { isSettledState } from '../lanes/watching.js'
-import { CALL_MS } from '../temporal/connect.js'
-import { LOOK_MS } from '../durations.js'
-import type { Db } from '../db/connection/connect.js'
-import type { Listener } from '../db/connection/listen.js'
-import type { Log } from '../log.js'
+import { createNotifier } from '../runtime/notifier.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { claimSettled, deleteAwaited, type SettledWait } from '../operations/awaited.js'
+import { SETTLED } from '../domain/intent/waitReason.js'
+import { isSettledState } from '../operations/watchOutcomes.js'
+import { CALL_MS } from '../workflows/client/connect.js'
+import { LOOK_MS } from '../runtime/durations.js'
+import type { Db } from '../db/client/connect.js'
+import type { Listener } from '../db/client/listen.js'
+import type { Log } from '../runtime/log.js'
 
 /**
  * Concurrent signals, and the pause after each batch. Faster signals would only queue in Temporal: a worker with two
@@ -23,14 +23,14 @@ type NotifyTools = { db: Db; client: Client; log: Log; stopping: AbortSignal }
 export async function notifyWorkflows(tools: NotifyTools, listener: Listener): Promise<void> {
   const { log, stopping } = tools
   const settled = new Set<string>()
-  const bell = createBell()
+  const notifier = createNotifier()
   listener.subscribe((change) => {
     if (!change?.id || !isSettledState(change.state)) return
     settled.add(change.id)
-    bell.ring()
+    notifier.notify()
   })
   while (!stopping.aborted) {
-    await bell.wait(LOOK_MS, stopping)
+    await notifier.wait(LOOK_MS, stopping)
     const ids = [...settled]
     settled.clear()
     if (ids.length === 0) continue
@@ -55,9 +55,9 @@ export async function signalSettled(
   while (!stopping.aborted) {
     const waits = await claimSettled(db, ids, AT_ONCE)
     if (waits.length === 0) break
-    crashPoint('worker: before the signal')
+    faultPoint('worker: before the signal')
     const reached = await Promise.all(waits.map((wait) => signal(client, wait)))
-    crashPoint('worker: signalled, still marked')
+    faultPoint('worker: signalled, still marked')
     const done = waits.filter((_, i) => reached[i])
     await deleteAwaited(db, done)
     signalled += done.length

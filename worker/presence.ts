@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { pingTemporal } from '../temporal/connect.js'
-import { ensureSchedules } from '../temporal/schedules.js'
-import { registerSearchAttributes } from '../temporal/searchAttributes.js'
-import type { Log } from '../log.js'
+import { pingTemporal } from '../workflows/client/connect.js'
+import { ensureSchedules } from '../workflows/client/schedules.js'
+import { registerSearchAttributes } from '../workflows/client/searchAttributes.js'
+import type { Log } from '../runtime/log.js'
 
 const PING_EVERY_MS = 2_000
 const PREPARE_MS = 10_000

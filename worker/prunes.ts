@@ -1,11 +1,11 @@
-import { forgetBytes } from '../db/lanes/replacing.js'
-import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
-import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
-import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
-import { pruneRequestDays } from '../db/tenants/requests.js'
-import { sumLedger } from '../db/tenants/usage.js'
+import { forgetBytes } from '../operations/signing/replacing.js'
+import { pruneSignedAmounts } from '../operations/signing/signedAmounts.js'
+import { deleteExpiredKeys } from '../db/accounts/idempotency.js'
+import { deleteExpiredTokens } from '../db/accounts/readTokens.js'
+import { pruneRequestDays } from '../db/usage/requests.js'
+import { sumLedger } from '../db/usage/usage.js'
 import { deleteOldDeliveries } from '../db/webhooks/sending.js'
-import type { Db } from '../db/connection/connect.js'
+import type { Db } from '../db/client/connect.js'
 
 /** `prune` deletes or sums at most `limit` rows and returns their number. A lower number means that none is left. */
 export type Prune = { what: string; prune: (db: Db, limit: number) => Promise<number> }

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { WorkerDeploymentVersion } from '@temporalio/common'
-import { GONE_MS, isPolled, readRouting, setCurrentVersion } from '../temporal/deployment.js'
-import type { Log } from '../log.js'
+import {
+  GONE_MS,
+  isPolled,
+  readRouting,
+  setCurrentVersion,
+} from '../workflows/client/deployment.js'
+import type { Log } from '../runtime/log.js'
 import type { Presence } from './presence.js'
 
 const LOOK_EVERY_MS = 10_000

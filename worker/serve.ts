@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
-import { backoffMs, LOOK_MS, MINUTE_MS } from '../durations.js'
-import type { Log } from '../log.js'
+import { backoffMs, LOOK_MS, MINUTE_MS } from '../runtime/durations.js'
+import type { Log } from '../runtime/log.js'
 import type { Presence } from './presence.js'
 
 type WorkerService = {

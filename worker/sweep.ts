@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOUR_MS, MINUTE_MS } from '../durations.js'
+import { HOUR_MS, MINUTE_MS } from '../runtime/durations.js'
 import type { Client } from '@temporalio/client'
 import {
   findDone,
@@ -9,10 +9,10 @@ import {
   type Reopened,
 } from '../db/intents/sweeping.js'
 import { keepEvents } from '../db/intents/events.js'
-import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
+import { connectAsLeader, isLedElsewhere, type Db } from '../db/client/connect.js'
 import { completeWhenDone, setDispatched } from '../db/intents/status.js'
-import { keepRequestPartitions } from '../db/tenants/requests.js'
-import { listRunning } from '../temporal/running.js'
+import { keepRequestPartitions } from '../db/usage/requests.js'
+import { listRunning } from '../workflows/client/running.js'
 import {
   again,
   factsOf,
@@ -20,9 +20,9 @@ import {
   startWorkflow,
   workOf,
   type Start,
-} from '../temporal/start.js'
+} from '../workflows/client/start.js'
 import { prunes, type Prune } from './prunes.js'
-import type { Log } from '../log.js'
+import type { Log } from '../runtime/log.js'
 import { signalSettled } from './notify.js'
 import type { Presence } from './presence.js'
 

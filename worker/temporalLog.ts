@@ -4,7 +4,7 @@ import {
   type LogMetadata,
   type Logger,
 } from '@temporalio/worker'
-import type { Log } from '../log.js'
+import type { Log } from '../runtime/log.js'
 
 /** Fields of the SDK's records that the log keeps. Failure messages stay in Temporal. */
 const allowed = [

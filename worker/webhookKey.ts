@@ -2,8 +2,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { findWebhookKey, publishWebhookKey } from '../db/webhooks/endpoints.js'
 import { ServiceError } from '../domain/errors.js'
-import { importWebhookKey, newWebhookKey, type PrivateWebhookKey } from '../webhooks/secrets.js'
-import type { Db } from '../db/connection/connect.js'
+import {
+  importWebhookKey,
+  newWebhookKey,
+  type PrivateWebhookKey,
+} from '../activities/webhooks/secrets.js'
+import type { Db } from '../db/client/connect.js'
 
 /**
  * Loads the key that opens webhook secrets: a raw P-256 private key as 64 hex characters. Creates the file at the first

@@ -1,5 +1,5 @@
-import type { ExecutionPlan, Step } from '../domain/intent.js'
-import type { Hold } from '../domain/hold.js'
+import type { ExecutionPlan, Step } from '../domain/intent/intent.js'
+import type { WaitReason } from '../domain/intent/waitReason.js'
 
 /** A finished operation. `what`: past participle, such as `deposited`. `url`: explorer page of the transaction. */
 export type Mark = { sequence: number; what: string; chain: string; txHash: string; url?: string }
@@ -10,7 +10,7 @@ export type View = {
   marks: Mark[]
   /** The current step and its start time. */
   current?: { sequence: number; since: Date }
-  waitsFor?: Hold | undefined
+  waitsFor?: WaitReason | undefined
   /** Final status, with the failure. */
   end?: string
 }

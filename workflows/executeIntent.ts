@@ -9,7 +9,12 @@ import {
 import { executeStep, type IntentInput, type Surroundings } from './executeStep.js'
 import { createUntilSettled } from './untilSettled.js'
 import { createView } from './view.js'
-import { isTerminal, type ExecutionPlan, type IntentStatus, type Step } from '../domain/intent.js'
+import {
+  isTerminal,
+  type ExecutionPlan,
+  type IntentStatus,
+  type Step,
+} from '../domain/intent/intent.js'
 import type { Activities } from '../activities/index.js'
 import type { Failure } from '../activities/status.js'
 

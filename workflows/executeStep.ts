@@ -1,11 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow'
 import { summaryOf } from './details.js'
-import { feederOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent.js'
-import { DAY_MS } from '../durations.js'
+import { sourceStepOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent/intent.js'
+import { DAY_MS } from '../runtime/durations.js'
 import type { Activities } from '../activities/index.js'
 import type { StepResult } from '../activities/step.js'
 import type { Fault } from '../domain/simulate.js'
-import type { Hold, Unsettled } from '../domain/hold.js'
+import type { WaitReason, Unsettled } from '../domain/intent/waitReason.js'
 import type { UntilSettled } from './untilSettled.js'
 import type { IntentView } from './view.js'
 
@@ -25,7 +25,7 @@ export type IntentInput = {
   walletId: string
   simulate?: Fault
 }
-type ActivityCall = (shown: Hold['code'] | undefined) => Promise<StepResult | Unsettled>
+type ActivityCall = (shown: WaitReason['code'] | undefined) => Promise<StepResult | Unsettled>
 export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
 
 /**
@@ -85,13 +85,13 @@ export async function executeStep(
 /** The input that all activities of a step share. */
 function sharedBy(input: IntentInput, plan: ExecutionPlan, step: Step) {
   const { intentId, accountId, walletId, simulate } = input
-  const feeder = feederOf(plan, step)
+  const sourceStep = sourceStepOf(plan, step)
   const isLast = step === plan.steps.at(-1)
   return {
     ...{ intentId, accountId, walletId },
     // An unsigned step expires then. A shorter outage of an RPC endpoint only delays it.
     deadlineMs: Date.now() + DAY_MS,
-    ...(feeder && { fedBy: { sequence: feeder.sequence, kind: lastKind(feeder) } }),
+    ...(sourceStep && { fedBy: { sequence: sourceStep.sequence, kind: lastKind(sourceStep) } }),
     ...(isLast && { isLast: true as const }),
     ...(simulate && { simulate }),
   }

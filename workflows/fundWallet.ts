@@ -1,6 +1,6 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow'
 import { createUntilSettled } from './untilSettled.js'
-import { DAY_MS } from '../durations.js'
+import { DAY_MS } from '../runtime/durations.js'
 import type { Activities } from '../activities/index.js'
 
 const { fund } = proxyActivities<Activities>({

@@ -9,10 +9,10 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow'
-import { searchAttributeNames as names } from '../domain/searchAttributes.js'
+import { searchAttributeNames as names } from '../domain/events/searchAttributes.js'
 import { toMarkdown, type Mark, type View } from './details.js'
-import type { Hold } from '../domain/hold.js'
-import type { ExecutionPlan, IntentStatus, Progress } from '../domain/intent.js'
+import type { WaitReason } from '../domain/intent/waitReason.js'
+import type { ExecutionPlan, IntentStatus, Progress } from '../domain/intent/intent.js'
 
 const progressQuery = defineQuery<Progress>('progress')
 
@@ -55,7 +55,7 @@ export function createView(plan: ExecutionPlan | undefined) {
       show()
     },
     /** Shows the wait reason of a step that runs for over a minute. */
-    wait(hold: Hold | undefined): void {
+    wait(hold: WaitReason | undefined): void {
       view.waitsFor = hold
       list(hold?.isUsual ? undefined : hold?.code)
       if (hold?.failure) upsertSearchAttributes(failed('failed', hold.failure))

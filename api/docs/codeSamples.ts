@@ -1,4 +1,4 @@
-import type { Operation } from './operations.js'
+import type { DocumentedOperation } from './operations.js'
 
 /** Sample code of one call in one language. */
 export type CodeSample = { lang: string; label: string; source: string }
@@ -45,7 +45,7 @@ const methods: Record<string, Method> = {
 }
 
 /** Samples for curl, and for the SDKs where they have a method. */
-export function codeSamplesOf(operation: Operation): CodeSample[] {
+export function codeSamplesOf(operation: DocumentedOperation): CodeSample[] {
   const method = methods[operation.described.operationId]
   const curl = { lang: 'Shell', label: 'curl', source: toCurl(operation) }
   if (!method) return [curl]
@@ -58,12 +58,13 @@ export function codeSamplesOf(operation: Operation): CodeSample[] {
 }
 
 /** The first example of its body. */
-const bodyOf = ({ bodies }: Operation) => bodies[0]?.[1] as Record<string, unknown> | undefined
+const bodyOf = ({ bodies }: DocumentedOperation) =>
+  bodies[0]?.[1] as Record<string, unknown> | undefined
 
-const exampleOf = ({ parameters }: Operation, name: string) =>
+const exampleOf = ({ parameters }: DocumentedOperation, name: string) =>
   parameters.find((parameter) => parameter.name === name)?.schema?.examples?.[0] ?? ''
 
-function toCurl(operation: Operation): string {
+function toCurl(operation: DocumentedOperation): string {
   const { method, path, isVersioned } = operation
   const base = isVersioned ? '$STEWARD_BASE_URL' : '${STEWARD_BASE_URL%/v1}'
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => exampleOf(operation, name))
@@ -78,7 +79,7 @@ function toCurl(operation: Operation): string {
   return lines.join(' \\\n  ')
 }
 
-function requiredQuery({ parameters }: Operation): string {
+function requiredQuery({ parameters }: DocumentedOperation): string {
   const required = parameters.filter((one) => one.in === 'query' && one.required)
   const pairs = required.map(({ name, schema }) => `${name}=${schema?.const ?? schema?.enum?.[0]}`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
@@ -87,7 +88,7 @@ function requiredQuery({ parameters }: Operation): string {
 type SdkCall = { method: Method; places: unknown[]; fields: Record<string, unknown> }
 
 /** Arguments of the SDK method: `places` by position, `fields` by name. */
-function argumentsOf(operation: Operation, { positional = [], implied }: Method) {
+function argumentsOf(operation: DocumentedOperation, { positional = [], implied }: Method) {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const body = bodyOf(operation) ?? {}
   const rest = Object.entries(body).filter(

@@ -1,5 +1,9 @@
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
-import { explainFailure, intentFailureCodes, type FailureCode } from '../../domain/failures.js'
+import {
+  explainFailure,
+  intentFailureCodes,
+  type FailureCode,
+} from '../../domain/intent/failures.js'
 import { reasonCatalog, reasonsOf, type Reason } from '../../domain/reasons.js'
 import { onAnyPath, type Endpoints } from './openapi.js'
 import { errorsOf } from './responses.js'

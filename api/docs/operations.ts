@@ -17,7 +17,7 @@ type Described = {
   requestBody?: { content: Record<string, { examples?: Record<string, { value: unknown }> }> }
 }
 
-export type Operation = {
+export type DocumentedOperation = {
   method: 'get' | 'post'
   /** Relative to its base, with parameters in braces. */
   path: string
@@ -37,7 +37,7 @@ type Document = {
 type Item = Partial<Record<'get' | 'post', Described>> & { servers?: unknown }
 
 /** Operations in the order of the document. POST comes before GET of the same path. */
-export function readOperations({ paths = {}, components }: Document): Operation[] {
+export function readOperations({ paths = {}, components }: Document): DocumentedOperation[] {
   const shared = (components?.parameters ?? {}) as Record<string, Parameter>
   const resolve = (given: Parameter | { $ref: string }) =>
     '$ref' in given ? (shared[given.$ref.split('/').at(-1) ?? ''] as Parameter) : given
@@ -48,7 +48,7 @@ export function readOperations({ paths = {}, components }: Document): Operation[
       const { parameters = [], requestBody } = described
       const examples = requestBody?.content['application/json']?.examples ?? {}
       const bodies = Object.entries(examples).map(
-        ([name, { value }]): Operation['bodies'][number] => [name, value],
+        ([name, { value }]): DocumentedOperation['bodies'][number] => [name, value],
       )
       const isVersioned = item.servers === undefined
       return [{ method, path, isVersioned, described, parameters: parameters.map(resolve), bodies }]

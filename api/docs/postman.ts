@@ -1,4 +1,4 @@
-import { readOperations, type Operation, type Parameter } from './operations.js'
+import { readOperations, type DocumentedOperation, type Parameter } from './operations.js'
 import type { OpenApi } from './openapi.js'
 
 /** @see https://schema.getpostman.com/json/collection/v2.1.0/docs/index.html */
@@ -46,7 +46,7 @@ export function createPostmanCollection(document: OpenApi) {
   }
 }
 
-function toItem(operation: Operation) {
+function toItem(operation: DocumentedOperation) {
   const { method, described, parameters, bodies } = operation
   const request = {
     method: method.toUpperCase(),
@@ -69,7 +69,7 @@ const toHeader = ({ name, description = '' }: Parameter) => ({
   ...{ key: name, value: name === 'Idempotency-Key' ? '{{$guid}}' : '', description },
 })
 
-function toUrl({ path, isVersioned, parameters }: Operation) {
+function toUrl({ path, isVersioned, parameters }: DocumentedOperation) {
   const base = isVersioned ? '{{baseUrl}}' : '{{hostUrl}}'
   const parts = path.slice(1).replace(/\{(\w+)\}/g, ':$1')
   const named = (place: string) => parameters.filter((parameter) => parameter.in === place)

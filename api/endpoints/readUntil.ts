@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createBell } from '../../bell.js'
+import { createNotifier } from '../../runtime/notifier.js'
 import { readHorizon } from '../../db/intents/events.js'
 import type { EventFilter } from '../../db/intents/events.js'
 import type { Services } from '../http/services.js'
@@ -33,28 +33,28 @@ export async function readUntil(
 ): Promise<State> {
   const removeStream = streams.takeSeat(accountId)
   const until = Date.now() + 1_000 * seconds
-  const bell = createBell()
+  const notifier = createNotifier()
   const isOver = () => gone.aborted || streams.closing.aborted || Date.now() >= until
-  streams.closing.addEventListener('abort', bell.ring)
+  streams.closing.addEventListener('abort', notifier.notify)
   let unsubscribe: (() => void) | undefined
   try {
     unsubscribe = await subscribe()
     let state = await read()
     while (!isEnough(state) && !isOver()) {
-      await bell.wait(Math.min(until - Date.now(), recheckMs), gone)
+      await notifier.wait(Math.min(until - Date.now(), recheckMs), gone)
       state = await read()
     }
     return state
   } finally {
     unsubscribe?.()
-    streams.closing.removeEventListener('abort', bell.ring)
+    streams.closing.removeEventListener('abort', notifier.notify)
     removeStream()
   }
 
   async function subscribe(): Promise<() => void> {
     for (;;) {
-      const subscriber = { filter, onEvents: bell.ring }
-      const joined = streams.feed.join(accountId, await readHorizon(db), subscriber)
+      const subscriber = { filter, onEvents: notifier.notify }
+      const joined = streams.fanOut.join(accountId, await readHorizon(db), subscriber)
       if (joined) return joined
     }
   }

@@ -4,14 +4,14 @@ import {
   fingerprintOf,
   storeAnswer,
   type IdempotencyKey,
-} from '../../db/tenants/idempotency.js'
-import { charge } from '../../db/tenants/metering.js'
-import { transactScoped } from '../../db/connection/scope.js'
-import { crashPoint } from '../../crashPoints.js'
+} from '../../db/accounts/idempotency.js'
+import { charge } from '../../db/usage/metering.js'
+import { transactScoped } from '../../db/client/scope.js'
+import { faultPoint } from '../../runtime/faultPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
 import type { Request } from 'express'
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../db/client/connect.js'
 
 /** A response as it is sent and stored for replays. `charged`: credits. */
 export type SentAnswer = { status: number; text: string; charged: number; replayed: boolean }
@@ -67,7 +67,7 @@ export function toIdempotencyKey(
 }
 
 /** A concurrent request with the same key has committed first. */
-class TakenMeanwhile extends Error {}
+class ClaimedMeanwhile extends Error {}
 
 /**
  * Runs a POST in one transaction with its charge and the response stored for replays: all or nothing. A concurrent
@@ -88,7 +88,7 @@ export async function answerOnce(
       charged = posting.credits
       return committed
     })
-    crashPoint('api: before the answer')
+    faultPoint('api: before the answer')
     return { ...toText(answer), charged, replayed: false }
   } catch (error) {
     // A duplicate that has committed meanwhile may be the cause of this refusal, for example by its reservation.
@@ -99,14 +99,14 @@ export async function answerOnce(
 }
 
 function isRefusal(error: unknown): boolean {
-  if (error instanceof TakenMeanwhile) return true
+  if (error instanceof ClaimedMeanwhile) return true
   return error instanceof ServiceError && errorCatalog[error.code].status < 500
 }
 
 async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Promise<Answer> {
   const { db, accountId, requestId, route, credits, idempotency } = posting
   return transactScoped(db, accountId, async (trx) => {
-    if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
+    if (idempotency && !(await claimKey(trx, idempotency))) throw new ClaimedMeanwhile()
     const answer = await work(trx)
     if (idempotency) {
       const { status, text } = toText({ ...answer, body: answer.kept ?? answer.body })
@@ -115,7 +115,7 @@ async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Pro
     // Last: it locks the account's row, and other calls of the account wait for that lock.
     const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
     if (!paid) throw outOfCredits(credits, balance)
-    crashPoint('api: before the commit')
+    faultPoint('api: before the commit')
     return answer
   })
 }

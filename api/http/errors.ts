@@ -3,7 +3,7 @@ import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge } from './credits.js'
 import { noteCode } from './requestLog.js'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import type { Log } from '../../log.js'
+import type { Log } from '../../runtime/log.js'
 
 /** Path of the page with an anchor for each code and reason. */
 export const ERRORS_PAGE = '/docs/errors'

@@ -9,7 +9,7 @@ export type Schema = z.ZodType
 export const noParams = z.object({})
 export const noQuery = z.strictObject({})
 /** Absent or an empty object. */
-export const noBody = z.strictObject({}).default({})
+export const emptyBody = z.strictObject({}).default({})
 
 /** Schemas of an endpoint's path parameters, query and body. */
 export type InputSpec<Params extends Schema, Query extends Schema, Body extends Schema> = {
@@ -27,7 +27,7 @@ export async function readJson(
   request: Request,
   response: Response,
 ): Promise<void> {
-  if (body === noBody && !hasBody(request)) return
+  if (body === emptyBody && !hasBody(request)) return
   if (!request.is('application/json')) {
     throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { safeText } from '../schemas/safeText.js'
 import { invalidRequest } from '../../domain/errors.js'
-import { MOST_ROWS, type Slice } from '../../db/connection/slice.js'
+import { MOST_ROWS, type Slice } from '../../db/client/slice.js'
 
 const DEFAULT_LIMIT = 20
 

@@ -1,8 +1,8 @@
-import { recordRequests, type RequestEntry } from '../../db/tenants/requests.js'
-import { RETRY_MS } from '../../durations.js'
+import { recordRequests, type RequestEntry } from '../../db/usage/requests.js'
+import { RETRY_MS } from '../../runtime/durations.js'
 import type { Response } from 'express'
-import type { Db } from '../../db/connection/connect.js'
-import type { Log } from '../../log.js'
+import type { Db } from '../../db/client/connect.js'
+import type { Log } from '../../runtime/log.js'
 
 /** A batch is written at this age or this size. */
 const BATCH_MS = 1_000

@@ -8,15 +8,22 @@ import {
   type Commit,
 } from './commit.js'
 import { postponeDeadline } from './deadline.js'
-import { enter, toVisit, type Caller, type Door, type Purpose, type Visit } from './auth/door.js'
+import {
+  authenticate,
+  toRequestContext,
+  type Caller,
+  type AuthScheme,
+  type Purpose,
+  type RequestContext,
+} from './auth/authScheme.js'
 import { answerPreflight } from './auth/readToken.js'
 import { parseInput, readJson, type Given, type InputSpec, type Schema } from './input.js'
 import { noteSubject } from './requestLog.js'
 import type { Response, Router } from 'express'
 import type { Docs } from './docs.js'
-import type { Scope } from '../../db/tenants/accounts.js'
-import type { Lookup } from '../../db/connection/scope.js'
-import type { Search } from '../../db/tenants/metering.js'
+import type { Scope } from '../../db/accounts/accounts.js'
+import type { Lookup } from '../../db/client/scope.js'
+import type { Search } from '../../db/usage/metering.js'
 import type { Services } from './services.js'
 
 /** An authenticated request with valid input. */
@@ -36,7 +43,7 @@ export type Spec<
 > = InputSpec<Params, Query, Body> & {
   path: string
   /** How callers authenticate, and the credits that a call costs. */
-  caller: Door<Known>
+  caller: AuthScheme<Known>
   /** Idempotency-Keys of this endpoint never expire, because it moves money. */
   keepsKeys?: boolean
   /** Scope that a POST requires. Default: write. */
@@ -64,14 +71,14 @@ export type CallableRoute = Route & {
   /**
    * Authenticates a call.
    *
-   * @param visit - With the purpose of this endpoint. Its response receives the headers with the cost.
+   * @param context - With the purpose of this endpoint. Its response receives the headers with the cost.
    * @throws {ServiceError} The rejection of the auth scheme.
    */
-  open(visit: Visit, door: Door, params: unknown): Promise<Respond>
+  open(context: RequestContext, scheme: AuthScheme, params: unknown): Promise<Respond>
 }
 
 /** A second auth scheme and path of an endpoint. Its callers must have the type that the handler expects. */
-export type Entrance<Known extends Caller> = { door: Door<Known>; path: string }
+export type Entrance<Known extends Caller> = { scheme: AuthScheme<Known>; path: string }
 
 /** The row that an endpoint reads first. The admission statement looks it up as well. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
@@ -103,11 +110,15 @@ export function readRoute<
   const spec = { ...read, body: z.undefined() }
   const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
 
-  async function open(visit: Visit, door: Door<Known>, params: unknown): Promise<Respond> {
-    const { services, response, requestId } = visit
+  async function open(
+    context: RequestContext,
+    scheme: AuthScheme<Known>,
+    params: unknown,
+  ): Promise<Respond> {
+    const { services, response, requestId } = context
     noteSubject(response, params)
     const known = search && spec.params.safeParse(params).data
-    const caller = await enter(door, visit, search && known && seek(search, known))
+    const caller = await authenticate(scheme, context, search && known && seek(search, known))
     return async (given) => {
       try {
         const input = parseInput(spec, given, known)
@@ -119,11 +130,11 @@ export function readRoute<
         const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
         noteSubject(response, answer.body)
         // The deadline has already sent an error, and errors are free.
-        if (response.headersSent) await door.refund(visit)
+        if (response.headersSent) await scheme.refund(context)
         const { status, body, headers = {} } = answer
         return { status, text: JSON.stringify(body), headers }
       } catch (error) {
-        await door.refund(visit)
+        await scheme.refund(context)
         throw error
       }
     }
@@ -131,10 +142,14 @@ export function readRoute<
 
   return {
     ...{ method: 'get', spec, purpose, open },
-    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
-      if (door.anyOrigin) router.options(path, answerPreflight(services))
+    mount(services, router, { scheme, path }: Entrance<Known> = ownOf(spec)) {
+      if (scheme.anyOrigin) router.options(path, answerPreflight(services))
       router.get(path, async (request, response) => {
-        const respond = await open(toVisit(services, response, purpose), door, request.params)
+        const respond = await open(
+          toRequestContext(services, response, purpose),
+          scheme,
+          request.params,
+        )
         send(response, await respond(request))
       })
     },
@@ -156,9 +171,9 @@ export const ownOf = <Known extends Caller>({
   caller,
 }: {
   path: string
-  caller: Door<Known>
+  caller: AuthScheme<Known>
 }) => ({
-  door: caller,
+  scheme: caller,
   path,
 })
 
@@ -191,31 +206,39 @@ export function writeRoute<
 ): CallableRoute {
   const purpose: Purpose = { route: `POST ${spec.path}`, scope: spec.scope ?? 'write' }
 
-  async function open(visit: Visit, door: Door<Known>, params: unknown): Promise<Respond> {
-    const { services, response, requestId, route } = visit
+  async function open(
+    context: RequestContext,
+    scheme: AuthScheme<Known>,
+    params: unknown,
+  ): Promise<Respond> {
+    const { services, response, requestId, route } = context
     noteSubject(response, params)
-    const caller = await enter(door, visit)
+    const caller = await authenticate(scheme, context)
     return async (given, name) => {
       const input = parseInput(spec, given)
       const { accountId } = caller
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
       const idempotency = name && toIdempotencyKey(name, named)
       const { status, text, charged, replayed } = await answerOnce(
-        { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
+        { db: services.db, accountId, requestId, route, credits: scheme.credits, idempotency },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))
       // The deadline may have sent a response already.
-      if (!response.headersSent) door.settle(visit, caller, charged)
+      if (!response.headersSent) scheme.settle(context, caller, charged)
       return { status, text, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} }
     }
   }
 
   return {
     ...{ method: 'post', spec, purpose, open },
-    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
+    mount(services, router, { scheme, path }: Entrance<Known> = ownOf(spec)) {
       router.post(path, async (request, response) => {
-        const respond = await open(toVisit(services, response, purpose), door, request.params)
+        const respond = await open(
+          toRequestContext(services, response, purpose),
+          scheme,
+          request.params,
+        )
         await readJson(spec, request, response)
         send(response, await respond(request, readName(request)))
       })

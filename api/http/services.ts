@@ -1,17 +1,17 @@
 import type { Client } from '@temporalio/client'
-import type { Chains } from '../../chains/connect.js'
-import type { Registry } from '../../chains/registry.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { Chains } from '../../evm/connect.js'
+import type { Registry } from '../../evm/registry.js'
+import type { Db } from '../../db/client/connect.js'
 import type { PriceLimits } from '../../domain/limits.js'
-import type { FundingLimits } from '../../domain/funding.js'
+import type { FundingLimits } from '../../domain/intent/funding.js'
 import type { Passwords } from './auth/passwords.js'
-import type { Prober } from '../../probe/watch.js'
+import type { Prober } from '../../operations/health/watch.js'
 import type { RequestLog } from './requestLog.js'
-import type { Shield } from './auth/shield.js'
+import type { AuthFailureLimiter } from './auth/authFailureLimiter.js'
 import type { Streams } from './streaming/stream.js'
-import type { Guard } from '../../webhooks/address.js'
-import type { Log } from '../../log.js'
-import type { ReadProgress } from '../../temporal/progress.js'
+import type { Guard } from '../../activities/webhooks/address.js'
+import type { Log } from '../../runtime/log.js'
+import type { ReadProgress } from '../../workflows/client/progress.js'
 
 /** Dependencies of the routes. Wired in `main.ts`, or in a test. */
 export type Services = {
@@ -27,13 +27,13 @@ export type Services = {
   /** Demo fundings per day. */
   fundingLimits: FundingLimits
   /** Limits requests without a valid key. */
-  shield: Shield
+  authFailures: AuthFailureLimiter
   /** Build output of the dashboard. Default: the folder of `npm run build`. */
   dashboardFolder?: string
   /** Milliseconds until the deadline responds with 503. */
   answerMs?: number
   /** Milliseconds that a new intent waits for its money to be indexed, at most. */
-  bookingWaitMs?: number
+  indexingWaitMs?: number
   /** Open event streams. */
   streams: Streams
   /** Absent: requests are not stored. */

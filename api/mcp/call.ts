@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import { forgetCharge } from '../http/credits.js'
-import { toVisit } from '../http/auth/door.js'
+import { toRequestContext } from '../http/auth/authScheme.js'
 import { errorBody, noteError } from '../http/errors.js'
 import { noteTool } from '../http/requestLog.js'
 import { otherParameters } from './intents.js'
@@ -30,11 +30,11 @@ export async function openCall(
   response: Response,
   { tool, args }: ToolCall,
 ): Promise<OpenCall> {
-  const { route, door } = tool
+  const { route, scheme } = tool
   noteTool(response, tool.name)
-  const visit = toVisit(services, response, route.purpose)
+  const context = toRequestContext(services, response, route.purpose)
   const given = toGiven(route, args)
-  const respond = await route.open(visit, door, given.params).catch(toRefused)
+  const respond = await route.open(context, scheme, given.params).catch(toRefused)
   let wasRun = false
   return {
     async run() {
@@ -45,12 +45,12 @@ export async function openCall(
         return toResult(JSON.parse(text) as Record<string, unknown>)
       } catch (error) {
         const known = noteError(services.log, response, inTermsOfTools(error))
-        return { ...toResult(errorBody(known, visit.requestId)), isError: true }
+        return { ...toResult(errorBody(known, context.requestId)), isError: true }
       }
     },
     async close() {
       if (wasRun) return
-      await door.refund(visit)
+      await scheme.refund(context)
       forgetCharge(response)
     },
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { getIntent } from '../../db/intents/intents.js'
-import { explainFailure } from '../../domain/failures.js'
-import { prices } from '../../domain/prices.js'
+import { explainFailure } from '../../domain/intent/failures.js'
+import { prices } from '../../domain/creditCosts.js'
 import { intentBody } from '../endpoints/intents/intentBody.js'
 import { apiKey } from '../http/auth/apiKey.js'
 import { ERRORS_PAGE } from '../http/errors.js'
@@ -27,9 +27,9 @@ export const explainRoute = readRoute(
     },
   },
   async ({ db, registry }, { caller: { accountId }, params: { intentId } }) => {
-    const { intent, story } = await getIntent(db, accountId, intentId)
-    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { story })
-    const { retriedBy } = story
+    const { intent, timeline } = await getIntent(db, accountId, intentId)
+    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { timeline })
+    const { retriedBy } = timeline
     const facts = { intentId, status, ...(retriedBy ? { retriedBy } : {}) }
     if (!intent.error) {
       const message = `The intent has not failed. It is ${intent.status}.`

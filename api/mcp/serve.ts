@@ -3,7 +3,7 @@ import { Router, type Request, type Response } from 'express'
 import { z } from 'zod'
 import { invalidRequest } from '../../domain/errors.js'
 import { apiKey } from '../http/auth/apiKey.js'
-import { enter, toVisit, type Purpose } from '../http/auth/door.js'
+import { authenticate, toRequestContext, type Purpose } from '../http/auth/authScheme.js'
 import { methodNotAllowed } from '../http/errors.js'
 import { readJson } from '../http/input.js'
 import { onlyKnownOrigins } from '../http/auth/origin.js'
@@ -90,6 +90,6 @@ const anyKey = apiKey({ credits: 0 })
 
 /** Authenticates a message without a tool call. It is free. Returns the scopes of the key. */
 async function admitMessage(services: Services, response: Response): Promise<string[]> {
-  const { scopes } = await enter(anyKey, toVisit(services, response, anyMessage))
+  const { scopes } = await authenticate(anyKey, toRequestContext(services, response, anyMessage))
   return scopes
 }

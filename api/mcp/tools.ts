@@ -3,10 +3,10 @@ import { apiKey } from '../http/auth/apiKey.js'
 import { previewedFields, anyRequestFields } from '../schemas/intentRequest.js'
 import { createRoute, previewRoute } from './intents.js'
 import { explainRoute } from './failure.js'
-import type { Admission } from '../../db/tenants/metering.js'
+import type { Admission } from '../../db/usage/metering.js'
 import type { Endpoints } from '../docs/openapi.js'
 import type { CallName } from '../http/commit.js'
-import type { Door } from '../http/auth/door.js'
+import type { AuthScheme } from '../http/auth/authScheme.js'
 import type { Given } from '../http/input.js'
 import type { CallableRoute, Route } from '../http/route.js'
 
@@ -22,7 +22,7 @@ export type Tool = {
   inputSchema: ObjectSchema
   route: CallableRoute
   /** Auth scheme: tools require an API key. */
-  door: Door<Admission>
+  scheme: AuthScheme<Admission>
   /** False for tools that write. Those are idempotent. */
   readOnly: boolean
   /** Idempotency key of a call. */
@@ -74,7 +74,7 @@ function toTool(name: string, route: CallableRoute, fields: z.ZodRawShape): Omit
   const { credits } = caller
   const price = credits === 1 ? '1 credit' : `${credits} credits`
   return {
-    ...{ name, route, door: apiKey({ credits }), title: docs.summary },
+    ...{ name, route, scheme: apiKey({ credits }), title: docs.summary },
     description: `${docs.description ?? docs.summary} Costs ${price}.`,
     inputSchema: toJsonSchema(z.strictObject(fields)),
   }

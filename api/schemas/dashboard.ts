@@ -90,7 +90,7 @@ export const memberEntry = z.strictObject({
 export type MemberEntry = z.infer<typeof memberEntry>
 
 /** An entry of the audit log: a change of keys, members and the like. */
-export const actEntry = z.strictObject({
+export const auditEntry = z.strictObject({
   id: z.string(),
   at: time,
   /** `email`: null for a former member. */
@@ -101,7 +101,7 @@ export const actEntry = z.strictObject({
   subject: z.string(),
   detail: z.string().nullable(),
 })
-export type ActEntry = z.infer<typeof actEntry>
+export type AuditEntry = z.infer<typeof auditEntry>
 
 /** An open invitation. */
 export const inviteEntry = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventTypes, toPublicType } from '../../domain/events.js'
+import { eventTypes, toPublicType } from '../../domain/events/events.js'
 import { text, time, walletId, intentId } from './fields.js'
 import { plannedIntent } from './examples/plannedIntent.js'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../domain/errors.js'
-import { actions, type IntentRequest } from '../../domain/intent.js'
+import { actions, type IntentRequest } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { assetUnits } from '../../domain/money.js'
 import { intentMetadata } from './metadata.js'
-import type { Registry } from '../../chains/registry.js'
+import type { Registry } from '../../evm/registry.js'
 
 const DECIMAL = String.raw`^(0|[1-9]\d*)(\.\d+)?$`
 const numberOrText = {

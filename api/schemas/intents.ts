@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { explainFailure, intentFailureCodes } from '../../domain/failures.js'
-import { actions, statuses, strategies, warningCodes } from '../../domain/intent.js'
+import { explainFailure, intentFailureCodes } from '../../domain/intent/failures.js'
+import { actions, statuses, strategies, warningCodes } from '../../domain/intent/intent.js'
 import {
   text,
   figure,
@@ -16,7 +16,7 @@ import {
   apy,
   fundsAt,
 } from './fields.js'
-import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './story.js'
+import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './timeline.js'
 
 /** Intents: plan, progress and end. */
 

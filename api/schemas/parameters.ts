@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { statuses, type IntentStatus } from '../../domain/intent.js'
+import { statuses, type IntentStatus } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples/resources.js'
 import { plannedIntent } from './examples/plannedIntent.js'

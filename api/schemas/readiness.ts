@@ -52,7 +52,7 @@ export const readiness = z
     treasury: z.array(tokenBalance).meta({
       description: 'Pays for `POST /v1/demo/fund` in USDC, and refills senders in ETH.',
     }),
-    lanes: z
+    senders: z
       .array(tokenBalance)
       .meta({ description: 'Senders: they pay the gas of all transactions.' }),
     requestLog: z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { fundingStatuses } from '../../domain/funding.js'
-import { explorerUrl, txHash, waitingFor } from './story.js'
+import { fundingStatuses } from '../../domain/intent/funding.js'
+import { explorerUrl, txHash, waitingFor } from './timeline.js'
 import {
   text,
   figure,

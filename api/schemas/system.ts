@@ -13,15 +13,15 @@ export const systemAnswer = z.strictObject({
   chains: z.array(
     z.strictObject({
       chain: z.string(),
-      bookedBlock: z.string(),
+      indexedBlock: z.string(),
       finalizedBlock: z.string(),
-      bookedAt: moment,
+      indexedAt: moment,
       waiting: z.int(),
       waitingSince: moment.nullable(),
       sent: z.int(),
     }),
   ),
-  lanes: z.array(
+  senders: z.array(
     z.strictObject({
       chain: z.string(),
       address: z.string(),
@@ -31,7 +31,7 @@ export const systemAnswer = z.strictObject({
       drySince: moment.nullable(),
     }),
   ),
-  stops: z.array(
+  pauses: z.array(
     z.strictObject({
       scope: z.enum(['account', 'wallet', 'chain', 'deployment']),
       /** Id of an account or a wallet, name of a chain; empty for the deployment. */
@@ -41,7 +41,7 @@ export const systemAnswer = z.strictObject({
       why: z.string(),
     }),
   ),
-  acts: z.array(
+  auditLog: z.array(
     z.strictObject({
       at: moment,
       actor: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { safeText } from './safeText.js'
-import { eventTypes, toPublicType, type PublicEventType } from '../../domain/events.js'
-import { attemptErrors, disabledReasons } from '../../domain/webhooks.js'
+import { eventTypes, toPublicType, type PublicEventType } from '../../domain/events/events.js'
+import { attemptErrors, disabledReasons } from '../../domain/events/webhooks.js'
 import { count, identifier, text, time } from './fields.js'
 
 /** Webhook endpoints and their deliveries. */

@@ -1,10 +1,10 @@
 import pg from 'pg'
-import { createApiKey } from '../../db/tenants/accounts.js'
-import { newToken, tokenDigest } from '../../db/tenants/sessions.js'
+import { createApiKey } from '../../db/accounts/accounts.js'
+import { newToken, tokenDigest } from '../../db/accounts/sessions.js'
 import { publishKek } from '../../db/keys.js'
 import { makeKek } from '../../test/custody/kek/kekFile.js'
-import { FACTS, INTENTS, LANES, LIVE, REQUESTS, owners, seed } from './rows.js'
-import type { Db } from '../../db/connection/connect.js'
+import { FACTS, INTENTS, SENDERS, LIVE, REQUESTS, owners, seed } from './rows.js'
+import type { Db } from '../../db/client/connect.js'
 
 /** Users of the dashboard: one alone may ask 600 times a minute. */
 const USERS = 40
@@ -48,10 +48,10 @@ export async function fill(
     await session.query('set session_replication_role = replica')
     await session.query(`set maintenance_work_mem = '256MB'; set work_mem = '64MB'`)
     const indexes = await dropIndexes(session)
-    for (const sql of [...begin, INTENTS, FACTS, LANES, LIVE]) await session.query(sql)
+    for (const sql of [...begin, INTENTS, FACTS, SENDERS, LIVE]) await session.query(sql)
     await session.query('drop table step')
     await session.query(REQUESTS)
-    await session.query('drop table asked, live, seed, purse')
+    await session.query('drop table asked, live, seed, tokenBalance')
     for (const sql of indexes) await session.query(sql)
     await session.query('vacuum (analyze)')
     return await readSample(session, owner)

@@ -1,7 +1,7 @@
 import { calls, send } from './calls.js'
 import { statements, type Statement } from './statements.js'
 import type { Filled } from './fill.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../db/client/connect.js'
 import type { World } from './worlds.js'
 
 /** One thing that is measured: how long it took, and what came of it. `n` counts, so that each is about another row. */

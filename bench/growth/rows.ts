@@ -29,7 +29,7 @@ insert into app_user (id, email, name, password_hash)
 select 'user_' || n, n || '@bench.test', 'bench', '-' from generate_series(0, ${users - 1}) n;
 insert into membership (account_id, user_id, role)
 select 'acct_0', 'user_' || n, 'owner' from generate_series(0, ${users - 1}) n;
-insert into chain (id, name, booked_block, booked_hash, finalized_block) values
+insert into chain (id, name, indexed_block, indexed_hash, finalized_block) values
   (421614, 'arbitrum-sepolia', 1000000000, '0xbooked', 999999980),
   (84532, 'base-sepolia', 1000000000, '0xbooked', 999999980),
   (11155111, 'ethereum-sepolia', 1000000000, '0xbooked', 999999980);
@@ -37,20 +37,20 @@ insert into block_header (chain_id, number, hash)
 select 421614, n, case n when 1000000000 then '0xbooked' else '0x' || n end
 from generate_series(999999980, 1000000000) n;
 insert into treasury (address, kek_id, sealed) select '0xtreasury', id, '\\x00' from kek;
-insert into lane (chain_id, sender, next_nonce, kek_id, sealed_key, purpose)
+insert into sender (chain_id, sender, next_nonce, kek_id, sealed_key, purpose)
 select 421614, sender, 100000000, kek.id, '\\x00', purpose
 from kek, (values ('0xlane0', 'operations'), ('0xlane1', 'operations'), ('0xtreasury', 'treasury')) s (sender, purpose);
 insert into webhook_key (id, public_key) values ('whk_0', '\\x00');
 insert into webhook (id, account_id, url) values ('webhook_0', 'acct_0', 'https://bench.test/hook');
 
-create temp table purse as
+create temp table tokenBalance as
 select j, ${idOf('svc_wallet_', { made: 'made', n: 'j' })} as id,
   case when j % 2 = 0 then 'acct_0' else 'acct_' || 1 + (j / 2) % 19 end as account_id
 from generate_series(0, ${wallets - 1}) j, ${longAgo};
 insert into wallet (id, account_id, user_id, address, metadata, created_at)
-select id, account_id, 'user-' || j, '0x' || lpad(to_hex(j), 40, '0'), '{}', now() - interval '91 days' from purse;
-create unique index on purse (j);
-update account a set wallets = (select count(*) from purse p where p.account_id = a.id);
+select id, account_id, 'user-' || j, '0x' || lpad(to_hex(j), 40, '0'), '{}', now() - interval '91 days' from tokenBalance;
+create unique index on tokenBalance (j);
+update account a set wallets = (select count(*) from tokenBalance p where p.account_id = a.id);
 `
 
 /** A wallet of the caller has a thousandth of all. */
@@ -64,7 +64,7 @@ from (select i, at, ${timeOf('ms')} as made from (select i, at, ${msOf('at')} as
         when i <= ${intents} then now() - interval '90 days' + interval '88 days' * i / ${intents}
         else now() - interval '20 hours' + interval '20 hours' * (i - ${intents}) / 101 end as at
       from generate_series(1, ${intents} + 100) i) t offset 0) u offset 0) s
-join purse p on p.j = case when i % 1000 = 0 then 0 else (hashint8(i)::bigint & 2147483647) % ${wallets} end;
+join tokenBalance p on p.j = case when i % 1000 = 0 then 0 else (hashint8(i)::bigint & 2147483647) % ${wallets} end;
 analyze seed;
 `
 
@@ -143,7 +143,7 @@ insert into idempotency_key (account_id, endpoint, key, fingerprint, status, bod
 select account_id, '/v1/intents', 'order-' || i, decode(repeat('00', 32), 'hex'), 201, repeat('x', 600), at from seed;
 insert into funding (id, account_id, wallet_id, chain_id, units, created_at, dispatched_at, completed_at)
 select ${idOf('fund_', { made: 'made', n: 'j' })}, account_id, id, 421614, 1000000,
-  now() - interval '91 days', now() - interval '91 days', now() - interval '91 days' from purse, ${longAgo};
+  now() - interval '91 days', now() - interval '91 days', now() - interval '91 days' from tokenBalance, ${longAgo};
 insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block, state,
   success, tx_hash, block_number, block_hash, log_index, units, created_at, priority)
 select 'op_' || id, id, 1, 'fund', account_id, wallet_id, 421614, 'op_' || id, '{"units":"1000000"}', 0, 'final', true,
@@ -155,7 +155,7 @@ from intent_event where account_id = 'acct_0' and type = 'completed' and at > no
 `
 
 /** The treasury's own transactions: a refill now and then. */
-export const LANES = `
+export const SENDERS = `
 insert into chain_tx (chain_id, sender, nonce, state, mined_send, block_number, block_hash, created_at, gas_limit, value_wei)
 select 421614, '0xtreasury', i, 'final', 1, i, '0x' || i, at, 21000, 1000000000000000 from seed where i % 20 = 0;
 `
@@ -166,7 +166,7 @@ create temp table live as
 select n, ${idOf('intent_', { made: 'made', n: 'n' })} as id, p.id as wallet_id, p.account_id,
   (array['queued', 'signed', 'mined', 'confirmed'])[1 + n % 4] as state,
   case when n % 4 > 0 then -n end as tx_id
-from (${madeAt(`now() - interval '10 minutes'`)}) lately cross join generate_series(1, 160) n join purse p on p.j = n % (select count(*) from purse);
+from (${madeAt(`now() - interval '10 minutes'`)}) lately cross join generate_series(1, 160) n join tokenBalance p on p.j = n % (select count(*) from tokenBalance);
 insert into intent (id, account_id, wallet_id, action, asset, units, status, plan, request_id, created_at, dispatched_at)
 select id, account_id, wallet_id, 'lend', 'USDC', 1000000, 'executing', '${plan(deposit)}', 'req_live' || n,
   now() - interval '10 minutes', now() - interval '10 minutes' from live;

@@ -1,29 +1,33 @@
-import { PLAN_ONCE } from '../../db/connection/prepared.js'
-import { confirmUpTo, finalizeUpTo } from '../../db/lanes/booking.js'
-import { setMined } from '../../db/lanes/outcomes.js'
-import { rollBack } from '../../db/lanes/rollBack.js'
-import { findOperationsByKey, findSpentOperations, readOpenSends } from '../../db/lanes/watched.js'
-import { findOpenBurns } from '../../db/lanes/burns.js'
-import { sumCosts, sumMoved } from '../../db/lanes/gas.js'
-import { readClaims } from '../../db/lanes/claims.js'
-import { readPromised } from '../../db/lanes/reservations.js'
-import { findStuck } from '../../db/lanes/replacing.js'
-import { areOthersWaiting, pruneSignedAmounts } from '../../db/lanes/signedAmounts.js'
-import { readContenders } from '../../db/lanes/contending.js'
-import { readSignedFundings } from '../../db/lanes/treasury.js'
+import { PLAN_ONCE } from '../../db/client/prepared.js'
+import { confirmUpTo, finalizeUpTo } from '../../operations/indexing/indexedBlocks.js'
+import { setMined } from '../../operations/indexing/outcomes.js'
+import { rollBack } from '../../operations/indexing/rollBack.js'
+import {
+  findOperationsByKey,
+  findSpentOperations,
+  readOpenSends,
+} from '../../operations/indexing/watched.js'
+import { findOpenBurns } from '../../operations/burns.js'
+import { sumCosts, sumMoved } from '../../operations/signing/senderGas.js'
+import { readReservedAmounts } from '../../db/intents/reservedAmounts.js'
+import { readReservedInMarkets } from '../../db/intents/reservations.js'
+import { findStuck } from '../../operations/signing/replacing.js'
+import { areOthersWaiting, pruneSignedAmounts } from '../../operations/signing/signedAmounts.js'
+import { readContenders } from '../../operations/signing/contending.js'
+import { readSignedFundings } from '../../operations/signing/treasury.js'
 import { readOpenFundings } from '../../db/intents/fundings.js'
-import { takeOperations } from '../../db/lanes/taking.js'
-import { holdEnded, holdIntents, reconsiderIntents } from '../../db/lanes/turned.js'
+import { claimOperations } from '../../operations/signing/claiming.js'
+import { lockEnded, lockIntents, reconsiderIntents } from '../../operations/indexing/reopened.js'
 import { findDone, findLingering, findReopened } from '../../db/intents/sweeping.js'
 import { claimStarts } from '../../db/intents/starting.js'
-import { deleteExpiredKeys } from '../../db/tenants/idempotency.js'
-import { deleteExpiredTokens } from '../../db/tenants/readTokens.js'
+import { deleteExpiredKeys } from '../../db/accounts/idempotency.js'
+import { deleteExpiredTokens } from '../../db/accounts/readTokens.js'
 import { deleteOldDeliveries } from '../../db/webhooks/sending.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../db/client/connect.js'
 import type { Filled } from './fill.js'
-import type { Lane } from '../../db/lanes/signing.js'
+import type { Sender } from '../../operations/signing/signing.js'
 
-export type Role = 'api' | 'worker' | 'lanes' | 'signer'
+export type Role = 'api' | 'worker' | 'relayer' | 'signer'
 /** What processes ask the database beside calls. It is done in a transaction that is rolled back. */
 export type Statement = {
   name: string
@@ -35,7 +39,7 @@ export type Statement = {
 
 const CHAIN = 421_614
 const DISPATCH = 'select * from dispatch_webhooks(500)'
-const sender = (name: string): Lane => ({
+const sender = (name: string): Sender => ({
   ...{ chainId: BigInt(CHAIN), sender: name, kekId: '', sealedKey: Buffer.of() },
   purpose: 'operations',
 })
@@ -43,17 +47,17 @@ const block = (number: bigint) => ({ number, hash: `0x${number}` })
 /** Blocks of `rows.ts`: what is under way is in the first one, above the finalized one. */
 const MINED = block(999_999_990n)
 const FINAL = block(999_999_980n)
-const BOOKED = { number: 1_000_000_000n, hash: '0xbooked' }
-const booking = ['op_live_4', 'op_live_8', 'op_live_12', 'op_live_16', 'op_live_20']
+const INDEXED = { number: 1_000_000_000n, hash: '0xbooked' }
+const indexing = ['op_live_4', 'op_live_8', 'op_live_12', 'op_live_16', 'op_live_20']
 
-async function book(trx: Db): Promise<void> {
-  const mined = booking.map((id, logIndex) => ({
+async function index(trx: Db): Promise<void> {
+  const mined = indexing.map((id, logIndex) => ({
     ...{ id, success: true, txHash: '0xnew', block: MINED, logIndex, gasUsed: 200_000n },
     ...{ gasCostUsd: 0.02, units: 1_000_000n, messageSent: undefined, refusal: undefined },
   }))
-  await findOperationsByKey(trx, CHAIN, booking)
-  const told = await holdEnded(trx, CHAIN, { mined, confirmed: MINED.number })
-  await confirmUpTo(trx, CHAIN, { block: MINED.number, except: booking })
+  await findOperationsByKey(trx, CHAIN, indexing)
+  const told = await lockEnded(trx, CHAIN, { mined, confirmed: MINED.number })
+  await confirmUpTo(trx, CHAIN, { block: MINED.number, except: indexing })
   await setMined(trx, mined, MINED.number)
   await finalizeUpTo(trx, CHAIN, MINED)
   await reconsiderIntents(trx, told)
@@ -62,7 +66,7 @@ async function book(trx: Db): Promise<void> {
 export const statements: readonly Statement[] = [
   {
     ...{ name: 'take', role: 'signer', begin: PLAN_ONCE },
-    run: (trx) => takeOperations(trx, { ...sender('0xlane0'), lateSeconds: 60 }, 'bench'),
+    run: (trx) => claimOperations(trx, { ...sender('0xlane0'), lateSeconds: 60 }, 'bench'),
   },
   { name: 'refills of a day', role: 'signer', run: (trx) => sumMoved(trx, sender('0xtreasury')) },
   {
@@ -70,14 +74,14 @@ export const statements: readonly Statement[] = [
     role: 'signer',
     run: (trx) => findStuck(trx, CHAIN, { seconds: 30, blocks: 3 }),
   },
-  { name: 'book a block', role: 'lanes', run: book },
-  { name: 'hold intents', role: 'lanes', run: (trx) => holdIntents(trx, booking) },
+  { name: 'index a block', role: 'relayer', run: index },
+  { name: 'hold intents', role: 'relayer', run: (trx) => lockIntents(trx, indexing) },
   {
     name: 'a reorg',
-    role: 'lanes',
-    run: (trx) => rollBack(trx, CHAIN, { from: BOOKED, to: FINAL }),
+    role: 'relayer',
+    run: (trx) => rollBack(trx, CHAIN, { from: INDEXED, to: FINAL }),
   },
-  { name: 'open burns', role: 'lanes', run: findOpenBurns },
+  { name: 'open burns', role: 'relayer', run: findOpenBurns },
   {
     name: 'claim starts',
     role: 'worker',
@@ -99,15 +103,15 @@ export const statements: readonly Statement[] = [
   { name: 'sweep amounts', role: 'worker', run: (trx) => pruneSignedAmounts(trx, 1_000) },
   { name: 'sweep deliveries', role: 'worker', run: (trx) => deleteOldDeliveries(trx, 1_000) },
   { name: 'dispatch webhooks', role: 'worker', run: (trx) => trx.raw(DISPATCH) },
-  { name: 'open sends', role: 'lanes', run: (trx) => readOpenSends(trx, CHAIN) },
-  { name: 'keys that are used', role: 'lanes', run: (trx) => findSpentOperations(trx, CHAIN) },
+  { name: 'open sends', role: 'relayer', run: (trx) => readOpenSends(trx, CHAIN) },
+  { name: 'keys that are used', role: 'relayer', run: (trx) => findSpentOperations(trx, CHAIN) },
   {
     name: 'signed fundings',
     role: 'signer',
     run: (trx) => readSignedFundings(trx, { chainId: CHAIN, block: MINED.number }),
   },
   {
-    name: 'costs of a lane',
+    name: 'costs of a sender',
     role: 'signer',
     run: (trx) => sumCosts(trx, sender('0xlane0'), 200_000_000n),
   },
@@ -130,17 +134,21 @@ export const statements: readonly Statement[] = [
     run: (trx, { busiest }) => readOpenFundings(trx, busiest),
   },
   {
-    name: 'what is promised to a market',
+    name: 'what is reservedInMarkets to a market',
     role: 'worker',
-    run: (trx) => readPromised(trx, [{ chainId: CHAIN, markets: ['0x01'], token: '0xusdc' }]),
+    run: (trx) =>
+      readReservedInMarkets(trx, [{ chainId: CHAIN, markets: ['0x01'], token: '0xusdc' }]),
   },
   {
     name: 'what a wallet has reserved',
     role: 'worker',
     run: (trx, { busiest }) =>
-      readClaims(trx, busiest, {
-        ...{ blocks: [], purses: [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...BOOKED } }] },
-        ...{ rooms: [], markets: [{ chainId: CHAIN, market: '0x01' }] },
+      readReservedAmounts(trx, busiest, {
+        ...{
+          blocks: [],
+          tokenBalances: [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...INDEXED } }],
+        },
+        ...{ capacities: [], markets: [{ chainId: CHAIN, market: '0x01' }] },
       }),
   },
 ]

@@ -4,13 +4,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Readable } from 'node:stream'
-import { claimNetwork, connect, type Db } from '../../db/connection/connect.js'
-import { migrate } from '../../db/connection/migrate.js'
+import { claimNetwork, connect, type Db } from '../../db/client/connect.js'
+import { migrate } from '../../db/client/migrate.js'
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-} from '../../dev/parts/embeddedPostgres.js'
+} from '../../dev/stack/embeddedPostgres.js'
 import { fill, type Filled } from './fill.js'
 import type { Role } from './statements.js'
 
@@ -27,7 +27,7 @@ export type World = {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const passwords = { api: 'api', worker: 'worker', lanes: 'lanes', signer: 'signer' }
+const passwords = { api: 'api', worker: 'worker', senders: 'relayer', signer: 'signer' }
 
 /**
  * What is not measured: that rows reach the disk, and what the server does by itself. Statements count their pages from
@@ -97,7 +97,7 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   const open = (role: Role) => connect(urlOf(server, name, role), 1)
   const as = {
     ...{ api: open('api'), worker: open('worker') },
-    ...{ lanes: open('lanes'), signer: open('signer') },
+    ...{ relayer: open('relayer'), signer: open('signer') },
   }
   stops.push(() => Promise.all(Object.values(as).map((db) => db.destroy())))
   const api = await startApi(urlOf(server, name, 'api'))

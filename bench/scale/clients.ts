@@ -48,8 +48,8 @@ export async function inTurns<T>(
   work: (one: T) => Promise<void>,
 ): Promise<void> {
   const waiting = list.values()
-  const lane = async () => {
+  const sender = async () => {
     for (const one of waiting) await work(one)
   }
-  await Promise.all(Array.from({ length: atATime }, lane))
+  await Promise.all(Array.from({ length: atATime }, sender))
 }

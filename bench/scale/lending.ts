@@ -3,7 +3,7 @@ import { countAttempts } from '../histories.js'
 import { inTurns, type Call } from './clients.js'
 import { readCounters, since, type Counters, type Metered } from './counters.js'
 import { readShares, type Shares } from './shares.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../db/client/connect.js'
 import type { Notes } from '../../test/chaos/clients.js'
 import type { Wallet } from './wallets.js'
 

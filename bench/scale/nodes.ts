@@ -1,10 +1,10 @@
 import { Agent, createServer, request as ask, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
-import { chainFacts, chainNames, pricing, type ChainName } from '../../chains/registry.js'
-import { startAnvil } from '../../devnet/anvil.js'
-import { devnetTerms } from '../../devnet/chains.js'
-import { startFront } from '../../devnet/rollup/front.js'
+import { chainFacts, chainNames, pricing, type ChainName } from '../../evm/registry.js'
+import { startAnvil } from '../../dev/devnet/anvil.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
+import { startFront } from '../../dev/devnet/rollup/front.js'
 
 /** What went through a meter so far. A request may hold many calls. */
 export type Passed = { requests: number; calls: number; bytes: number }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { openHome } from '../../dev/state/state.js'
-import { replicaName, services, type Service } from '../../dev/parts/parts.js'
+import { replicaName, services, type Service } from '../../dev/stack/parts.js'
 import type { Stack } from '../../test/e2e/stack.js'
 
 /** By role, what each of its processes has done. */
@@ -12,7 +12,7 @@ type Line = { time: number; msg?: string; path?: string; status?: number; operat
 const counted: Partial<Record<Service, (line: Line) => number>> = {
   api: ({ msg, path, status }) => Number(msg === 'request' && path === INTENTS && status === 201),
   signer: ({ msg, operations }) => (msg === 'bundle signed' ? (operations?.length ?? 0) : 0),
-  lanes: ({ msg }) => Number(msg === 'transaction broadcast'),
+  relayer: ({ msg }) => Number(msg === 'transaction broadcast'),
 }
 const INTENTS = '/v1/intents'
 

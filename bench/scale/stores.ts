@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
+import { startEmbeddedPostgres } from '../../dev/stack/embeddedPostgres.js'
 import { readPlaces } from '../../dev/settings.js'
 import { makeFolders, openHome, saveSet } from '../../dev/state/state.js'
 

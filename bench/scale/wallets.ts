@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Interface, toQuantity, type TransactionReceipt } from 'ethers'
-import { devnetOwner } from '../../devnet/deploy.js'
-import { callRpc } from '../../devnet/rpc.js'
+import { devnetOwner } from '../../dev/devnet/deploy.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { until } from '../../test/e2e/stack.js'
 import { inTurns, type Call } from './clients.js'
-import type { ChainName } from '../../chains/registry.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { ChainName } from '../../evm/registry.js'
+import type { Db } from '../../db/client/connect.js'
 import type { Node } from '../../test/e2e/world.js'
 
 export type Wallet = { id: string; address: string }
@@ -50,7 +50,7 @@ export async function endow(wallets: Wallet[], endowment: Endowment): Promise<vo
     }
   }
   await until(
-    () => db('chain').where({ name: chain }).first<{ block: bigint }>('booked_block as block'),
+    () => db('chain').where({ name: chain }).first<{ block: bigint }>('indexed_block as block'),
     (row) => row.block >= BigInt(block),
   )
 }

@@ -1,8 +1,13 @@
-import { settles, settlingTypes, type EventType, type IntentEvent } from '../../domain/events.js'
-import { keepPartitions } from '../connection/partitions.js'
-import { selectScoped } from '../connection/scope.js'
+import {
+  settles,
+  settlingTypes,
+  type EventType,
+  type IntentEvent,
+} from '../../domain/events/events.js'
+import { keepPartitions } from '../client/partitions.js'
+import { selectScoped } from '../client/scope.js'
 import type { Knex } from 'knex'
-import type { Db } from '../connection/connect.js'
+import type { Db } from '../client/connect.js'
 
 /**
  * A position in the event log, after all events up to it. It need not be that of an event: `id` 0 is before all events
@@ -33,7 +38,7 @@ const columns = [
   'e.xact',
 ]
 /** True for events before the event horizon. The horizon is read once per statement. */
-export const IS_VISIBLE = 'e.xact < (select told_before())'
+export const BEFORE_HORIZON = 'e.xact < (select told_before())'
 
 /**
  * Events of the account, oldest first. A reader that resumes after its last event misses none and reads none twice: an
@@ -139,7 +144,7 @@ function partOf(
 ): Knex.QueryBuilder {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
-    .whereRaw(IS_VISIBLE)
+    .whereRaw(BEFORE_HORIZON)
     .orderBy(['e.xact', 'e.id'])
     .limit(limit)
     .select(columns)
@@ -163,7 +168,7 @@ export async function findPosition(
 export async function readLastPosition(db: Db, accountId: string): Promise<Position> {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
-    .whereRaw(IS_VISIBLE)
+    .whereRaw(BEFORE_HORIZON)
     .orderBy([
       { column: 'e.xact', order: 'desc' },
       { column: 'e.id', order: 'desc' },

@@ -1,12 +1,12 @@
-import { namedColumns } from '../connection/columns.js'
-import { newId } from '../connection/ids.js'
-import { lockName } from '../connection/locks.js'
-import { runPrepared, type Statement } from '../connection/prepared.js'
-import { selectScoped } from '../connection/scope.js'
-import { OPERATIONS, toStepOperation, type OperationRow } from './story.js'
+import { namedColumns } from '../client/columns.js'
+import { newId } from '../client/ids.js'
+import { lockName } from '../client/locks.js'
+import { runPrepared, type Statement } from '../client/prepared.js'
+import { selectScoped } from '../client/scope.js'
+import { OPERATIONS, toStepOperation, type OperationRow } from './timeline.js'
 import { ServiceError } from '../../domain/errors.js'
-import type { Db } from '../connection/connect.js'
-import type { StepOperation } from '../../domain/stepOperation.js'
+import type { Db } from '../client/connect.js'
+import type { StepOperation } from '../../domain/intent/stepOperation.js'
 
 /** A transfer of test money to a wallet. */
 export type Funding = {

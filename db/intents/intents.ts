@@ -1,11 +1,11 @@
-import { namedColumns } from '../connection/columns.js'
-import { newId } from '../connection/ids.js'
-import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservations.js'
-import { STORY, toStory, type IntentStory, type StoryRow } from './story.js'
-import { runPrepared, type Statement } from '../connection/prepared.js'
-import { selectScoped } from '../connection/scope.js'
-import { wishesOf, type StoredRequest } from './storedRequest.js'
-import type { Db } from '../connection/connect.js'
+import { namedColumns } from '../client/columns.js'
+import { newId } from '../client/ids.js'
+import { reservationColumns, INSERT_RESERVATIONS, type Claim } from './reservations.js'
+import { TIMELINE, toTimeline, type IntentTimeline, type TimelineRow } from './timeline.js'
+import { runPrepared, type Statement } from '../client/prepared.js'
+import { selectScoped } from '../client/scope.js'
+import { toRequestColumns, type StoredRequest } from './storedRequest.js'
+import type { Db } from '../client/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
   Delay,
@@ -13,7 +13,7 @@ import type {
   IntentError,
   IntentRequest,
   IntentStatus,
-} from '../../domain/intent.js'
+} from '../../domain/intent/intent.js'
 
 export type Intent = StoredRequest & {
   id: string
@@ -94,7 +94,7 @@ export async function insertIntent(
   owner: Owner,
   { request, units, plan, seen, reserved = [] }: NewIntent,
 ): Promise<Intent> {
-  const { chain, fromChain, everything, days } = wishesOf(request)
+  const { chain, fromChain, everything, days } = toRequestColumns(request)
   const [intent] = await runPrepared<Intent>(trx, insertStatement, [
     ...[newId('intent_'), owner.accountId, owner.walletId, owner.requestId],
     ...[request.action, request.asset, units.toString(), chain, fromChain, everything, days],
@@ -102,7 +102,7 @@ export async function insertIntent(
       (value) => value && JSON.stringify(value),
     ),
     ...[owner.retryOf ?? null, plan ? 'planning' : 'pending'],
-    ...columnsOfClaims(reserved),
+    ...reservationColumns(reserved),
   ])
   if (!intent) throw new Error('The intent was not stored.')
   return intent
@@ -115,7 +115,7 @@ const insertStatement: Statement = {
         everything, net_over_days, metadata, plan, seen_blocks, retry_of, status)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
       returning ${namedColumns('intent', intentColumns)}
-    ), held as (${INSERT_CLAIMS('$1', '$3', 17)})
+    ), held as (${INSERT_RESERVATIONS('$1', '$3', 17)})
     select * from made`,
 }
 
@@ -126,12 +126,12 @@ export async function getIntent(
   db: Db,
   accountId: string,
   id: string,
-): Promise<{ intent: Intent; story: IntentStory }> {
-  const query = withStory(db, accountId).where('i.id', id)
+): Promise<{ intent: Intent; timeline: IntentTimeline }> {
+  const query = withTimeline(db, accountId).where('i.id', id)
   const [row] = await selectScoped<IntentRow>(db, accountId, query)
   if (!row) throw intentNotFound()
-  const { story, ...intent } = row
-  return { intent, story: toStory(story) }
+  const { timeline, ...intent } = row
+  return { intent, timeline: toTimeline(timeline) }
 }
 
 /** The number of open intents of the account, at most `most`. */
@@ -163,7 +163,7 @@ export async function findRetry(
 }
 
 /** Prevents a failed intent from being reopened until the transaction ends. False when it is no longer failed. */
-export async function holdFailed(trx: Db, accountId: string, id: string): Promise<boolean> {
+export async function lockFailed(trx: Db, accountId: string, id: string): Promise<boolean> {
   const failed = await trx('intent')
     .where({ account_id: accountId, id, status: 'failed' })
     .forShare()
@@ -172,11 +172,11 @@ export async function holdFailed(trx: Db, accountId: string, id: string): Promis
 }
 
 /** Intents of the account with their timelines: a query of the table as `i`. */
-export const withStory = (db: Db, accountId: string) =>
+export const withTimeline = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
     .select(intentColumns.map((column) => `i.${column}`))
-    .select(db.raw(`(${STORY}) as story`))
+    .select(db.raw(`(${TIMELINE}) as timeline`))
 
 const intentNotFound = () =>
   new ServiceError('INTENT_NOT_FOUND', 'There is no intent with this id.')
@@ -227,4 +227,4 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-export type IntentRow = Intent & { story: StoryRow }
+export type IntentRow = Intent & { timeline: TimelineRow }

@@ -1,12 +1,12 @@
-import { CLOCKS_APART_MS } from '../../durations.js'
-import { firstIdAt } from '../connection/ids.js'
-import { selectScoped } from '../connection/scope.js'
-import { sliced, type Slice } from '../connection/slice.js'
-import { withStory, type Intent, type IntentRow } from './intents.js'
-import { toStory, type IntentStory } from './story.js'
+import { CLOCKS_APART_MS } from '../../runtime/durations.js'
+import { firstIdAt } from '../client/ids.js'
+import { selectScoped } from '../client/scope.js'
+import { sliced, type Slice } from '../client/slice.js'
+import { withTimeline, type Intent, type IntentRow } from './intents.js'
+import { toTimeline, type IntentTimeline } from './timeline.js'
 import type { Knex } from 'knex'
-import type { Db } from '../connection/connect.js'
-import type { Action, IntentStatus } from '../../domain/intent.js'
+import type { Db } from '../client/connect.js'
+import type { Action, IntentStatus } from '../../domain/intent/intent.js'
 
 /** Filter of intents. Undefined fields do not restrict. Both times are exclusive. */
 export type IntentFilter = {
@@ -22,11 +22,11 @@ export async function listIntents(
   db: Db,
   accountId: string,
   { slice, ...filter }: IntentFilter & { slice: Slice },
-): Promise<(Intent & { story: IntentStory })[]> {
-  const query = sliced(withStory(db, accountId), 'i.id', slice)
+): Promise<(Intent & { timeline: IntentTimeline })[]> {
+  const query = sliced(withTimeline(db, accountId), 'i.id', slice)
   restrictIntents(query, filter)
   const rows = await selectScoped<IntentRow>(db, accountId, query)
-  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
+  return rows.map(({ timeline, ...row }) => ({ ...row, timeline: toTimeline(timeline) }))
 }
 
 /** Restricts a query of intents, named `i`, to those that match a filter. */

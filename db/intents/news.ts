@@ -1,13 +1,13 @@
-import { runPrepared, type Statement } from '../connection/prepared.js'
+import { runPrepared, type Statement } from '../client/prepared.js'
 import {
   HORIZON,
-  IS_VISIBLE,
+  BEFORE_HORIZON,
   toPage,
   type EventPage,
   type PageRow,
   type Position,
 } from './events.js'
-import type { Db } from '../connection/connect.js'
+import type { Db } from '../client/connect.js'
 
 /** An account, and the position after which to read its events. */
 export type EventQuery = { accountId: string; after: Position }
@@ -50,7 +50,7 @@ const newsStatement: Statement = {
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
     left join lateral (
       select e.id, e.intent_id as "intentId", e.wallet_id as "walletId", e.type, e.data, e.at, e.xact,
-        ${IS_VISIBLE} as "isVisible"
+        ${BEFORE_HORIZON} as "isVisible"
       from intent_event e
       where e.account_id = scope.account and (e.xact, e.id) > (call.xact::xid8, call.id)
       order by e.xact, e.id limit $4 offset 0) as x on true

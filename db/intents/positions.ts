@@ -1,10 +1,10 @@
-import { selectScoped } from '../connection/scope.js'
-import type { Db } from '../connection/connect.js'
+import { selectScoped } from '../client/scope.js'
+import type { Db } from '../client/connect.js'
 
 /** Deposits into and withdrawals from markets by our operations, up to the indexed block. */
 export type Deposits = {
   chainId: bigint
-  bookedHash: string
+  indexedHash: string
   /** Base units of each market's underlying token, by the market's contract. */
   moved: MarketFlow[]
 }
@@ -12,7 +12,7 @@ type MarketFlow = { market: string; deposited: bigint; withdrawn: bigint }
 
 type DepositsRow = {
   chainId: bigint
-  bookedHash: string
+  indexedHash: string
   moved: { market: string; deposited: string; withdrawn: string }[] | null
 }
 
@@ -27,7 +27,7 @@ export async function readDeposits(
 ): Promise<Deposits[]> {
   const query = db('chain as c').select(
     'c.id as chainId',
-    'c.booked_hash as bookedHash',
+    'c.indexed_hash as indexedHash',
     db.raw(`(${MOVED}) as moved`, [accountId, walletId]),
   )
   const rows = await selectScoped<DepositsRow>(db, accountId, query)

@@ -1,9 +1,9 @@
-import { namedColumns } from '../connection/columns.js'
-import { runPrepared } from '../connection/prepared.js'
+import { namedColumns } from '../client/columns.js'
+import { runPrepared } from '../client/prepared.js'
 import { fundingColumns, type Funding } from './fundings.js'
 import { intentColumns, type Intent } from './intents.js'
 import type { Tier } from '../../domain/tiers.js'
-import type { Db } from '../connection/connect.js'
+import type { Db } from '../client/connect.js'
 
 /** Duration of a claim: longer than a workflow start may take (`CALL_MS` of Temporal, 2 s). */
 const LEASE_MS = 5_000
@@ -24,15 +24,15 @@ const columnsOf = { intent: intentColumns, funding: fundingColumns }
 const isFreeOf = (
   kind: StartKind,
 ) => `dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
-      and (swept_at is null or swept_at < clock_timestamp() - $2 * interval '1 millisecond')`
+      and (dispatch_attempted_at is null or dispatch_attempted_at < clock_timestamp() - $2 * interval '1 millisecond')`
 
 // Accounts take turns here. Temporal's fairness applies only after the start.
 const claimOf = (kind: StartKind) => `
 with claimed as (
-  update ${kind} set swept_at = clock_timestamp() where id = any (array(
+  update ${kind} set dispatch_attempted_at = clock_timestamp() where id = any (array(
     select free.id from (
       select id, created_at, row_number() over (
-        partition by account_id order by swept_at nulls first, created_at) as turn
+        partition by account_id order by dispatch_attempted_at nulls first, created_at) as turn
       from ${kind} where ${isFreeOf(kind)}
       order by turn, created_at offset 0) waiting
     cross join lateral (
@@ -51,7 +51,7 @@ const statements = {
 type StartRow = { tier: Tier; userId: string }
 
 /**
- * Claims rows whose workflow is not started. Accounts take turns. Within an account, rows without an attempt come first,
+ * ReservedAmounts rows whose workflow is not started. Accounts take turns. Within an account, rows without an attempt come first,
  * then the oldest claims. The claim of a dead worker expires. Concurrent workers get different rows.
  */
 export async function claimStarts(

@@ -1,6 +1,6 @@
-import { runPrepared, type Statement } from '../connection/prepared.js'
-import type { Db } from '../connection/connect.js'
-import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent.js'
+import { runPrepared, type Statement } from '../client/prepared.js'
+import type { Db } from '../client/connect.js'
+import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent/intent.js'
 
 export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise<void> {
   await move(trx, id, { event: 'planned', value: plan })
@@ -36,7 +36,7 @@ type Transition =
 /** Changes the status and emits the event. Throws when `intent_edge` does not allow the transition. */
 async function move(trx: Db, id: string, { event, value }: Transition): Promise<void> {
   const json = value === undefined ? null : JSON.stringify(value)
-  await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
+  await trx.raw('select transition_intent(?, ?, ?)', [id, event, json])
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Action, IntentRequest } from '../../domain/intent.js'
+import type { Action, IntentRequest } from '../../domain/intent/intent.js'
 
 /** A request as stored in the row of its intent. */
 export type StoredRequest = {
@@ -21,7 +21,7 @@ type RequestColumns = {
 }
 
 /** The stored columns of a request, beside its amount. */
-export function wishesOf(request: IntentRequest): RequestColumns {
+export function toRequestColumns(request: IntentRequest): RequestColumns {
   const none = { chain: null, fromChain: null, everything: false, days: null }
   switch (request.action) {
     case 'lend':

@@ -3,7 +3,7 @@ import { fundingColumns, type Funding } from './fundings.js'
 import { intentColumns, type Intent } from './intents.js'
 import { LIVE, type Startable } from './starting.js'
 import type { Tier } from '../../domain/tiers.js'
-import type { Db } from '../connection/connect.js'
+import type { Db } from '../client/connect.js'
 
 type RowQuery = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`

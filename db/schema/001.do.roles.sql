@@ -4,7 +4,7 @@
 do $$
 declare v_role text;
 begin
-  foreach v_role in array '{steward_api,steward_worker,steward_lanes,steward_signer}'::text[] loop
+  foreach v_role in array '{steward_api,steward_worker,steward_relayer,steward_signer}'::text[] loop
     begin
       if to_regrole(v_role) is null then execute format('create role %I login', v_role); end if;
     exception when duplicate_object or unique_violation then null;
@@ -19,7 +19,7 @@ set local check_function_bodies = off;
 alter default privileges revoke execute on functions from public;
 
 -- The services compare it with the version that they expect.
-grant select on schema_version to steward_api, steward_worker, steward_lanes, steward_signer;
+grant select on schema_version to steward_api, steward_worker, steward_relayer, steward_signer;
 
 -- The network that this database belongs to. Processes configured for another network refuse to start.
 create table deployment (
@@ -27,7 +27,7 @@ create table deployment (
   network text not null,
   created_at timestamptz not null default clock_timestamp()
 );
-grant select on deployment to steward_api, steward_worker, steward_signer, steward_lanes;
+grant select on deployment to steward_api, steward_worker, steward_signer, steward_relayer;
 
 -- The account that scopes the current transaction, set by app.account. Each query filters by account; these row
 -- policies are the second wall. Without app.account the API sees no rows.

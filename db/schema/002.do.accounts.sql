@@ -22,7 +22,7 @@ create table account (
   -- Set while the account is suspended: its keys are rejected, its running intents continue.
   suspended_at timestamptz,
   -- The highest warning emitted since the last top-up: 1 for credits.low, 2 for credits.exhausted. New credits lower it.
-  credits_told smallint not null default 0 check (credits_told >= 0 and credits_told <= 2),
+  credits_warning smallint not null default 0 check (credits_warning >= 0 and credits_warning <= 2),
   -- Number of wallets of the account.
   wallets int not null default 0 check (wallets >= 0)
 ) with (fillfactor = 50);

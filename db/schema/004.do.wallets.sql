@@ -26,10 +26,10 @@ create index wallet_account on wallet (account_id, id);
 alter table wallet enable row level security;
 create policy own_account on wallet to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-create policy all_accounts on wallet to steward_worker, steward_lanes, steward_signer using (true) with check (true);
+create policy all_accounts on wallet to steward_worker, steward_relayer, steward_signer using (true) with check (true);
 grant select, insert on wallet to steward_api;
 grant select on wallet to steward_worker, steward_signer;
-grant select (id, address) on wallet to steward_lanes;
+grant select (id, address) on wallet to steward_relayer;
 grant update (metadata) on wallet to steward_api, steward_worker;
 
 -- Private keys, HPKE-sealed to a kek. The API can insert them but not read them. Only the signer reads.
@@ -55,7 +55,7 @@ create table treasury (
 create unique index treasury_one on treasury ((true));
 grant select, insert on treasury to steward_signer;
 grant select (address, created_at) on treasury to steward_worker, steward_api;
-grant select (address) on treasury to steward_lanes;
+grant select (address) on treasury to steward_relayer;
 
 -- Counts new wallets per account and emits wallet.created.
 create function follow_wallets() returns trigger

@@ -30,7 +30,7 @@ create table intent (
   -- The failed intent that this intent retries. At most one: a retry of a retry references the retry.
   retry_of text,
   -- When a worker claimed it to start its workflow. Other workers skip it for a few seconds. Null: never.
-  swept_at timestamptz,
+  dispatch_attempted_at timestamptz,
   -- When its reported end was invalidated. The sweeper restarts the workflow. Null: the end is valid.
   recover_at timestamptz,
   -- Chain heads at which the money was seen, where the indexed blocks do not show it yet. Null: the indexed blocks sufficed.
@@ -55,7 +55,7 @@ create index intent_late on intent (((delay ->> 'since'::text))) where delay is 
 create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
 create unique index intent_retry_of_key on intent (retry_of) where retry_of is not null;
 create index intent_live on intent (id, status) where status not in ('completed', 'failed');
-create index intent_undispatched on intent (account_id, swept_at nulls first, created_at)
+create index intent_undispatched on intent (account_id, dispatch_attempted_at nulls first, created_at)
   where dispatched_at is null and status not in ('completed', 'failed');
 alter table intent enable row level security;
 create policy own_account on intent to steward_api
@@ -66,7 +66,7 @@ create policy as_new on intent as restrictive for insert to steward_api
 grant select, insert on intent to steward_api;
 grant select on intent to steward_worker, steward_signer;
 grant update (dispatched_at) on intent to steward_api;
-grant update (dispatched_at, swept_at, recover_at) on intent to steward_worker;
+grant update (dispatched_at, dispatch_attempted_at, recover_at) on intent to steward_worker;
 
 alter table read_token add foreign key (intent_id) references intent;
 
@@ -80,7 +80,7 @@ create table funding (
   dispatched_at timestamptz,
   completed_at timestamptz,
   -- When a worker claimed it to start its workflow. Other workers skip it for a few seconds. Null: never.
-  swept_at timestamptz,
+  dispatch_attempted_at timestamptz,
   unique (id, wallet_id),
   foreign key (wallet_id, account_id) references wallet (id, account_id)
 );
@@ -88,7 +88,7 @@ create index funding_open on funding (id) where completed_at is null;
 create index funding_account on funding (account_id, created_at);
 create index funding_wallet on funding (wallet_id, created_at);
 create index funding_open_wallet on funding (wallet_id, created_at) where completed_at is null;
-create index funding_undispatched on funding (account_id, swept_at nulls first, created_at) where dispatched_at is null;
+create index funding_undispatched on funding (account_id, dispatch_attempted_at nulls first, created_at) where dispatched_at is null;
 alter table funding enable row level security;
 create policy own_account on funding to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
@@ -97,7 +97,7 @@ grant select, insert on funding to steward_api;
 grant select, update on funding to steward_worker;
 grant select on funding to steward_signer;
 grant update (dispatched_at) on funding to steward_api;
-grant update (swept_at) on funding to steward_worker;
+grant update (dispatch_attempted_at) on funding to steward_worker;
 
 -- Money of a wallet that a step of an open intent will spend.
 create table reservation (
@@ -125,7 +125,7 @@ create table reservation (
 );
 create index reservation_market on reservation (wallet_id, chain_id, market)
   where market is not null and spent_block is null and released_at is null;
-create index reservation_room on reservation (chain_id, market, token)
+create index reservation_capacity on reservation (chain_id, market, token)
   where market is not null and spent_block is null and released_at is null;
 create index reservation_spent on reservation (chain_id, spent_block) where spent_block is not null;
 create index reservation_fed on reservation (chain_id, from_block) where fed_by is not null;
@@ -134,13 +134,13 @@ alter table reservation enable row level security;
 create policy own_account on reservation to steward_api
   using ((select true from wallet w where (w.id = reservation.wallet_id)))
   with check ((select true from wallet w where (w.id = reservation.wallet_id)));
-create policy all_accounts on reservation to steward_worker, steward_lanes, steward_signer
+create policy all_accounts on reservation to steward_worker, steward_relayer, steward_signer
   using (true) with check (true);
 grant select, insert on reservation to steward_api;
-grant select on reservation to steward_worker, steward_lanes;
+grant select on reservation to steward_worker, steward_relayer;
 grant insert (intent_id, sequence, wallet_id, chain_id, token, units, from_block, fed_by, market, everything) on
   reservation to steward_worker;
-grant update (units, from_block, spent_block, released_at) on reservation to steward_lanes;
+grant update (units, from_block, spent_block, released_at) on reservation to steward_relayer;
 grant update (released_at) on reservation to steward_worker;
 
 -- Total units that open intents of all accounts will deposit into or withdraw from markets.

@@ -26,18 +26,18 @@ begin
       or exists (select from signature s where s.operation_id = o.id)))
   then return 'already_signed'; end if;
   update operation o set state = 'cancelled', code = 'CANCELLED', message = 'The intent was cancelled.',
-    taken_by = null, taken_until = null
+    lease_owner = null, leased_until = null
   where o.intent_id = i.id and o.state in ('queued', 'deferred');
   update reservation r set released_at = clock_timestamp()
   where r.intent_id = i.id and r.released_at is null;
-  perform move_intent(i.id, 'cancelled', json_build_object(
+  perform transition_intent(i.id, 'cancelled', json_build_object(
     'code', 'CANCELLED', 'message', 'The intent was cancelled. Nothing was sent.'));
   perform refund_call(i.request_id);
   return 'cancelled';
 end $$;
 
 -- Changes the status of an intent along an allowed transition and emits the event. Raises when none fits.
-create function move_intent(p_intent text, p_event text, p_value json default null) returns void
+create function transition_intent(p_intent text, p_event text, p_value json default null) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_from text;
@@ -120,7 +120,7 @@ $$;
 
 -- Locks the intents of the given operations that have one of the statuses, and returns their ids. Rows of intents
 -- are always locked before rows of operations.
-create function hold_intents(p_operations text[], p_statuses text[]) returns text[]
+create function lock_intents(p_operations text[], p_statuses text[]) returns text[]
 language sql security definer set search_path = public, pg_temp as $$
   select coalesce(array_agg(held.id), '{}') from (
     select i.id from intent i
@@ -143,7 +143,7 @@ begin
   loop
     continue when exists (select from intent i where i.id = v_id and end_holds(i))
       or exists (select from intent r where r.retry_of = v_id);
-    perform move_intent(v_id, 'reopened');
+    perform transition_intent(v_id, 'reopened');
     update reservation r set released_at = null
     where r.intent_id = v_id and r.released_at is not null and not exists (
       select from operation o
@@ -162,13 +162,13 @@ begin
   select * into i from intent x where x.id = p_intent for update;
   if not found then raise exception 'There is no intent %.', p_intent; end if;
   if i.status in ('completed', 'failed') or not is_done(i) then return i.status = 'completed'; end if;
-  perform move_intent(p_intent, 'completed');
+  perform transition_intent(p_intent, 'completed');
   return true;
 end $$;
 
-grant execute on function move_intent, annotate_intent, complete_intent to steward_worker;
+grant execute on function transition_intent, annotate_intent, complete_intent to steward_worker;
 grant execute on function cancel_intent to steward_api;
-grant execute on function hold_intents, reconsider_intents to steward_lanes;
+grant execute on function lock_intents, reconsider_intents to steward_relayer;
 
 insert into intent_edge values
   ('planned', 'pending', 'planning'),

@@ -1,19 +1,19 @@
 -- Chains and their blocks, senders and their transactions, bridge fees and yields.
 
--- booked_block: the outcomes of all blocks up to this one are in the database.
+-- indexed_block: the outcomes of all blocks up to this one are in the database.
 create table chain (
   id bigint primary key,
   name text not null,
-  booked_block bigint not null,
-  booked_hash text not null,
+  indexed_block bigint not null,
+  indexed_hash text not null,
   finalized_block bigint not null,
-  booked_at timestamptz not null default clock_timestamp(),
+  indexed_at timestamptz not null default clock_timestamp(),
   -- Base fee of the indexed block. Null: unknown.
   base_fee_wei numeric
 );
 grant select on chain to steward_api, steward_worker, steward_signer;
-grant select, insert on chain to steward_lanes;
-grant update (booked_block, booked_hash, finalized_block, booked_at, base_fee_wei) on chain to steward_lanes;
+grant select, insert on chain to steward_relayer;
+grant update (indexed_block, indexed_hash, finalized_block, indexed_at, base_fee_wei) on chain to steward_relayer;
 
 -- Canonical hashes from the finalized block to the indexed one. A different hash later means a reorg.
 create table block_header (
@@ -23,10 +23,10 @@ create table block_header (
   primary key (chain_id, number)
 );
 grant select on block_header to steward_api, steward_worker;
-grant select, insert, delete on block_header to steward_lanes;
+grant select, insert, delete on block_header to steward_relayer;
 
 -- Senders: accounts that send bundles and pay their gas. next_nonce: the first nonce without a transaction.
-create table lane (
+create table sender (
   chain_id bigint,
   sender text,
   next_nonce bigint not null default 0 check (next_nonce >= 0),
@@ -41,11 +41,11 @@ create table lane (
   -- The last refill from the treasury. No other refill is sent while it is open.
   refill_tx bigint,
   primary key (chain_id, sender),
-  constraint lane_check check ((dry_since is null) = (dry_gas is null)),
-  constraint lane_check1 check (purpose = 'operations' or (dry_since is null and refill_tx is null))
+  constraint sender_check check ((dry_since is null) = (dry_gas is null)),
+  constraint sender_check1 check (purpose = 'operations' or (dry_since is null and refill_tx is null))
 );
-grant select, insert, update on lane to steward_signer;
-grant select (chain_id, sender, next_nonce, purpose) on lane to steward_worker, steward_api;
+grant select, insert, update on sender to steward_signer;
+grant select (chain_id, sender, next_nonce, purpose) on sender to steward_worker, steward_api;
 
 create table chain_tx (
   id bigint generated always as identity primary key,
@@ -67,17 +67,17 @@ create table chain_tx (
   -- Since when it is open. A reorg that removes its block reopens it.
   opened_at timestamptz not null default clock_timestamp(),
   unique (chain_id, sender, nonce),
-  foreign key (chain_id, sender) references lane,
+  foreign key (chain_id, sender) references sender,
   constraint chain_tx_check check ((state in ('mined', 'final')) = (block_hash is not null))
 );
 create index chain_tx_open on chain_tx (chain_id, sender, nonce) where state = 'open';
 create index chain_tx_watched on chain_tx (chain_id, block_number) where state = 'mined';
 create index chain_tx_moved on chain_tx (chain_id, sender, created_at) where value_wei > 0;
 grant select, insert on chain_tx to steward_signer;
-grant select on chain_tx to steward_lanes;
-grant update (state, mined_send, block_number, block_hash, opened_at) on chain_tx to steward_lanes;
+grant select on chain_tx to steward_relayer;
+grant update (state, mined_send, block_number, block_hash, opened_at) on chain_tx to steward_relayer;
 
-alter table lane add foreign key (refill_tx) references chain_tx;
+alter table sender add foreign key (refill_tx) references chain_tx;
 
 -- Signed transactions, stored before they are broadcast. Append-only. At most one send of a nonce is mined, and it can
 -- be any of them.
@@ -99,9 +99,9 @@ create table chain_tx_send (
   primary key (tx_id, n)
 );
 create index chain_tx_send_age on chain_tx_send (created_at) where raw <> '';
-grant select on chain_tx_send to steward_signer, steward_lanes;
+grant select on chain_tx_send to steward_signer, steward_relayer;
 grant insert (tx_id, n, hash, raw, max_fee) on chain_tx_send to steward_signer;
-grant update (sent_at, sent_block, refusals) on chain_tx_send to steward_lanes;
+grant update (sent_at, sent_block, refusals) on chain_tx_send to steward_relayer;
 
 -- The latest fees reported by the service of a bridge per route, at any age. No row: never reported.
 create table bridge_fee (
@@ -117,7 +117,7 @@ create table bridge_fee (
   constraint bridge_fee_check check (to_chain <> from_chain)
 );
 grant select on bridge_fee to steward_api, steward_worker;
-grant select, insert, update on bridge_fee to steward_lanes;
+grant select, insert, update on bridge_fee to steward_relayer;
 
 -- Rates of all markets, sampled every few minutes. Public: no account owns them.
 create table yield_snapshot (

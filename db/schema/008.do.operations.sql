@@ -21,8 +21,8 @@ create table operation (
   message text,
   retry_after timestamptz,
   refused_block bigint,
-  taken_by text,
-  taken_until timestamptz,
+  lease_owner text,
+  leased_until timestamptz,
   lost_leases int not null default 0,
   tx_id bigint references chain_tx,
   -- Success of the inner call. Kept when a reorg removes the block.
@@ -41,7 +41,7 @@ create table operation (
   -- The funding that it pays. Null for a step of an intent.
   for_funding text generated always as (case when kind = 'fund' then intent_id end) stored,
   -- Reverted bundles and rejected attempts to include it since it was last in a block.
-  carry_failures int not null default 0 check (carry_failures >= 0),
+  inclusion_failures int not null default 0 check (inclusion_failures >= 0),
   -- The lowest block that may hold its log, set when the signer finds its key used on chain. The relayer searches from
   -- here. Null: the key is not known to be used.
   spent_since bigint check (spent_since >= 0),
@@ -72,7 +72,7 @@ create table operation (
   constraint operation_check check ((state in ('mined', 'confirmed', 'final')) = (block_hash is not null))
 );
 create index operation_watched on operation (chain_id, block_number) where state in ('mined', 'confirmed');
-create index operation_carried on operation (tx_id) where state in ('signed', 'mined');
+create index operation_included on operation (tx_id) where state in ('signed', 'mined');
 create index operation_spent on operation (chain_id)
   where spent_since is not null and state in ('queued', 'deferred', 'signed');
 create index operation_hash on operation (tx_hash) where tx_hash is not null;
@@ -95,23 +95,23 @@ create index operation_mined on operation (chain_id, block_number) where state =
 alter table operation enable row level security;
 create policy own_account on operation to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-create policy all_accounts on operation for select to steward_worker, steward_lanes, steward_signer using (true);
+create policy all_accounts on operation for select to steward_worker, steward_relayer, steward_signer using (true);
 create policy ordered on operation for insert to steward_worker with check (state = 'queued');
 create policy unsigned on operation for update to steward_worker
   using (state in ('queued', 'deferred'))
   with check (state = 'queued' or (state = 'cancelled' and spent_since is null));
 create policy taken on operation for update to steward_signer
   using (state in ('queued', 'signed')) with check (state in ('queued', 'deferred', 'rejected', 'signed'));
-create policy booked on operation for update to steward_lanes
+create policy indexed on operation for update to steward_relayer
   using (true) with check (state not in ('rejected', 'cancelled'));
-grant select on operation to steward_api, steward_worker, steward_signer, steward_lanes;
+grant select on operation to steward_api, steward_worker, steward_signer, steward_relayer;
 grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block) on
   operation to steward_worker;
-grant update (chain_key, input, state, code, message, taken_by, taken_until) on operation to steward_worker;
-grant update (state, code, message, retry_after, taken_by, taken_until, tx_id, success, tx_hash, block_number,
-  block_hash, log_index, gas_used, gas_cost_usd, units, carry_failures, spent_since, block_time) on operation to steward_lanes;
-grant update (state, code, message, retry_after, refused_block, taken_by, taken_until, lost_leases, tx_id,
-  carry_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
+grant update (chain_key, input, state, code, message, lease_owner, leased_until) on operation to steward_worker;
+grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
+  block_hash, log_index, gas_used, gas_cost_usd, units, inclusion_failures, spent_since, block_time) on operation to steward_relayer;
+grant update (state, code, message, retry_after, refused_block, lease_owner, leased_until, lost_leases, tx_id,
+  inclusion_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
 
 -- The signed payload of an operation. While it exists, anyone may execute it.
 create table signature (
@@ -121,7 +121,7 @@ create table signature (
   created_at timestamptz not null default clock_timestamp()
 );
 grant select, insert on signature to steward_signer;
-grant select (operation_id) on signature to steward_lanes;
+grant select (operation_id) on signature to steward_relayer;
 
 -- Deletes the signature of an operation that is deferred, and detaches its transaction.
 create function forget_signature() returns trigger
@@ -159,7 +159,7 @@ create trigger operation_described before insert on operation
   for each row execute function describe_operation();
 
 -- Sets the times of an operation by its state. No role can write them.
-create function note_operation_times() returns trigger language plpgsql as $$
+create function stamp_operation_times() returns trigger language plpgsql as $$
 declare v_now timestamptz := clock_timestamp();
 begin
   if new.state = 'final' and tg_op = 'UPDATE' then return new; end if;
@@ -182,7 +182,7 @@ begin
   return new;
 end $$;
 create trigger operation_times before insert or update of state on operation
-  for each row execute function note_operation_times();
+  for each row execute function stamp_operation_times();
 
 -- Orders an operation under the lock of its intent. Returns the existing row or the new one. Returns null when the
 -- intent has ended or its plan has no such step. A mint is ordered in any state of its intent.
@@ -209,10 +209,10 @@ begin
     is_new := false;
     return;
   end if;
-  if v_status = 'planning' then perform move_intent(p_intent, 'executing'); end if;
+  if v_status = 'planning' then perform transition_intent(p_intent, 'executing'); end if;
   insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block)
   values (p_id, p_intent, p_sequence, p_kind, p_account, p_wallet, p_chain, p_key, p_input,
-    coalesce((select c.booked_block from chain c where c.id = p_chain), 0))
+    coalesce((select c.indexed_block from chain c where c.id = p_chain), 0))
   returning * into o;
 end $$;
 

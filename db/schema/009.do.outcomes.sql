@@ -47,13 +47,13 @@ create table burn (
 );
 create index burn_unminted on burn (operation_id) where not minted;
 alter table burn enable row level security;
-create policy all_accounts on burn to steward_worker, steward_lanes, steward_signer using (true) with check (true);
+create policy all_accounts on burn to steward_worker, steward_relayer, steward_signer using (true) with check (true);
 create policy own_account on burn for select to steward_api
   using (exists (select from operation o where (o.id = burn.operation_id)));
-grant select on burn to steward_worker, steward_signer, steward_lanes;
+grant select on burn to steward_worker, steward_signer, steward_relayer;
 grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
-grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_lanes;
+grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_relayer;
 
 -- Operations whose workflows wait for a signal, because the step takes longer than a minute.
 create table awaited (

@@ -48,7 +48,7 @@ create table event_floor (
 grant select on event_floor to steward_api, steward_worker;
 
 -- Emits the first events of an intent.
-create function tell_creation() returns trigger
+create function emit_creation_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into intent_event (intent_id, account_id, wallet_id, type, data)
@@ -57,7 +57,7 @@ begin
   return null;
 end $$;
 create trigger intent_created after insert on intent
-  for each row execute function tell_creation();
+  for each row execute function emit_creation_event();
 
 -- Notifies listeners of the accounts of new events, each once per transaction.
 create function announce_events() returns trigger
@@ -70,7 +70,7 @@ create trigger intent_event_announced after insert on intent_event
   referencing new table as inserted for each statement execute function announce_events();
 
 -- Emits wallet.funded once. A funding that is resent after a reorg emits no second event.
-create function tell_funding() returns trigger
+create function emit_funding_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into intent_event (account_id, wallet_id, type, data)
@@ -81,11 +81,11 @@ begin
   return null;
 end $$;
 create trigger funding_arrived after update of completed_at on funding
-  for each row when (old.completed_at is null and new.completed_at is not null) execute function tell_funding();
+  for each row when (old.completed_at is null and new.completed_at is not null) execute function emit_funding_event();
 
 -- Emits credits.low below a tenth of the monthly credits and credits.exhausted at zero, once until new credits arrive.
 -- A refund does not reset it. The trigger's condition keeps the function out of ordinary requests.
-create function tell_credits() returns trigger
+create function emit_credits_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_left bigint := new.granted + new.purchased;
@@ -96,14 +96,14 @@ begin
   if new.period > old.period or new.total_purchased <> old.total_purchased
     or new.monthly_credits <> old.monthly_credits
   then
-    new.credits_told := least(new.credits_told, credits_level(greatest(v_before, v_left), new.monthly_credits));
+    new.credits_warning := least(new.credits_warning, credits_level(greatest(v_before, v_left), new.monthly_credits));
   end if;
-  if v_left < v_before and v_level > new.credits_told then
+  if v_left < v_before and v_level > new.credits_warning then
     insert into intent_event (account_id, type, data)
     select new.id, warning.type, json_build_object('balance', v_left, 'monthlyCredits', new.monthly_credits)
     from (values (1, 'credits.low'), (2, 'credits.exhausted')) as warning (level, type)
-    where warning.level > new.credits_told and warning.level <= v_level order by warning.level;
-    new.credits_told := v_level;
+    where warning.level > new.credits_warning and warning.level <= v_level order by warning.level;
+    new.credits_warning := v_level;
   end if;
   return new;
 end $$;
@@ -111,11 +111,11 @@ create trigger account_credits before update on account
   for each row when (
     new.granted + new.purchased < case when new.period > old.period then new.monthly_credits + old.purchased
         else old.granted + old.purchased end
-      and (new.granted + new.purchased <= 0 and new.credits_told < 2
-        or (new.granted + new.purchased) * 10 < new.monthly_credits and new.credits_told < 1)
-    or new.credits_told > 0 and (new.period > old.period or new.total_purchased <> old.total_purchased
+      and (new.granted + new.purchased <= 0 and new.credits_warning < 2
+        or (new.granted + new.purchased) * 10 < new.monthly_credits and new.credits_warning < 1)
+    or new.credits_warning > 0 and (new.period > old.period or new.total_purchased <> old.total_purchased
       or new.monthly_credits <> old.monthly_credits))
-  execute function tell_credits();
+  execute function emit_credits_event();
 
 -- The event horizon: every event of an earlier transaction is committed or never will be. It is the oldest running
 -- transaction of this database. A transaction whose database is unknown counts as ours: one that has just ended, or one

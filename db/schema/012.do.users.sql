@@ -64,7 +64,7 @@ grant insert (id, token_hash, account_id, email, role, invited_by, expires_at) o
 grant update (ended_at) on invitation to steward_api;
 
 -- Audit log of changes by members to keys and members of their account. Append-only.
-create table member_act (
+create table member_action (
   id bigint generated always as identity primary key,
   account_id text not null references account,
   user_id text not null references app_user,
@@ -73,13 +73,13 @@ create table member_act (
   subject text not null,
   detail text
 );
-create index member_act_account on member_act (account_id, id);
-alter table member_act enable row level security;
-create policy own_account on member_act for select to steward_api
+create index member_action_account on member_action (account_id, id);
+alter table member_action enable row level security;
+create policy own_account on member_action for select to steward_api
   using (account_id = current_account((select true)));
-grant select on member_act to steward_api;
+grant select on member_action to steward_api;
 
-create trigger member_act_kept before delete or update or truncate on member_act
+create trigger member_action_kept before delete or update or truncate on member_action
   for each statement execute function refuse_change();
 
 -- Keeps at least one owner per account. Definer: it locks the account, so that two owners cannot demote each other
@@ -103,37 +103,37 @@ create trigger membership_owner before delete or update of role on membership
   for each row execute function keep_owner();
 
 -- Appends to the audit log of members. Definer: the API can neither read nor change the entries.
-create function note_act(p_action text, p_subject text, p_detail text) returns void
+create function record_operator_action(p_action text, p_subject text, p_detail text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  insert into member_act (account_id, user_id, action, subject, detail)
+  insert into member_action (account_id, user_id, action, subject, detail)
   values (current_account(true), current_member(), p_action, p_subject, p_detail);
 end $$;
 
 -- Arguments: the action, the column of its subject, the column of its detail. Every change by the API is made by a
 -- member. Without a member it is rejected.
-create function note_member_act() returns trigger language plpgsql as $$
+create function record_member_action() returns trigger language plpgsql as $$
 declare v_row jsonb;
 begin
   if current_user <> 'steward_api' then return null; end if;
   v_row := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-  perform note_act(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
+  perform record_operator_action(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
   return null;
 end $$;
 create trigger api_key_made after insert on api_key
-  for each row execute function note_member_act('key create', 'id', 'name');
+  for each row execute function record_member_action('key create', 'id', 'name');
 create trigger api_key_shortened after update of expires_at on api_key
-  for each row execute function note_member_act('key shorten', 'id', 'expires_at');
+  for each row execute function record_member_action('key shorten', 'id', 'expires_at');
 create trigger api_key_revoked after update of revoked_at on api_key
-  for each row execute function note_member_act('key revoke', 'id', 'name');
+  for each row execute function record_member_action('key revoke', 'id', 'name');
 create trigger invitation_made after insert on invitation
-  for each row execute function note_member_act('member invite', 'id', 'email');
+  for each row execute function record_member_action('member invite', 'id', 'email');
 create trigger invitation_withdrawn after update of ended_at on invitation
-  for each row execute function note_member_act('member uninvite', 'id', 'email');
+  for each row execute function record_member_action('member uninvite', 'id', 'email');
 create trigger membership_changed after update of role on membership
-  for each row execute function note_member_act('member role', 'user_id', 'role');
+  for each row execute function record_member_action('member role', 'user_id', 'role');
 create trigger membership_ended after delete on membership
-  for each row execute function note_member_act('member remove', 'user_id', 'role');
+  for each row execute function record_member_action('member remove', 'user_id', 'role');
 
 -- Finds an open invitation. No row when it is used, replaced or expired.
 create function find_invitation(p_token_hash bytea)
@@ -163,7 +163,7 @@ begin
   insert into membership (account_id, user_id, role) values (i.account_id, p_user, i.role)
   on conflict do nothing;
   update invitation set accepted_at = clock_timestamp(), accepted_by = p_user where id = i.id;
-  insert into member_act (account_id, user_id, action, subject, detail)
+  insert into member_action (account_id, user_id, action, subject, detail)
   values (i.account_id, p_user, 'member join', i.id, i.role);
   return i.account_id;
 end $$;
@@ -176,4 +176,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where m.user_id = p_user order by a.name, a.id
 $$;
 
-grant execute on function note_act, find_invitation, accept_invitation, list_memberships to steward_api;
+grant execute on function record_operator_action, find_invitation, accept_invitation, list_memberships to steward_api;

@@ -22,20 +22,20 @@ grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, end
   user_session to steward_api;
 grant update (ended_at) on user_session to steward_api;
 
-create table sign_in_window (
+create table sign_in_attempts (
   -- SHA-256 of the limited subject: an address, an e-mail address, or the pair of both.
   subject bytea primary key,
   ends_at timestamptz not null,
   attempts int not null
 );
-create index sign_in_window_end on sign_in_window (ends_at);
-alter table sign_in_window enable row level security;
+create index sign_in_attempts_end on sign_in_attempts (ends_at);
+alter table sign_in_attempts enable row level security;
 
 -- Counts an attempt. Returns the seconds until the window ends when the limit is exceeded, else null.
 create function count_attempt(p_subject text, p_limit int) returns int language plpgsql as $$
-declare w sign_in_window;
+declare w sign_in_attempts;
 begin
-  insert into sign_in_window as x (subject, ends_at, attempts)
+  insert into sign_in_attempts as x (subject, ends_at, attempts)
   values (sha256(convert_to(p_subject, 'UTF8')), clock_timestamp() + interval '15 minutes', 1)
   on conflict (subject) do update set
     attempts = case when x.ends_at <= clock_timestamp() then 1 else x.attempts + 1 end,
@@ -56,7 +56,7 @@ declare
   v_address int;
   v_email int;
 begin
-  delete from sign_in_window where subject in (select w.subject from sign_in_window w
+  delete from sign_in_attempts where subject in (select w.subject from sign_in_attempts w
     where w.ends_at < clock_timestamp() - interval '1 hour' order by w.ends_at limit 10 for update skip locked);
   v_pair := count_attempt('pair ' || p_email || ' ' || p_address, 10);
   v_address := count_attempt('address ' || p_address, 50);
@@ -76,10 +76,10 @@ end $$;
 -- Removes the counts of a successful sign-in.
 create function end_sign_in(p_email text, p_address text) returns void
 language sql security definer set search_path = public, pg_temp as $$
-  delete from sign_in_window where subject = sha256(convert_to('pair ' || p_email || ' ' || p_address, 'UTF8'));
-  update sign_in_window set attempts = greatest(0, attempts - 1)
+  delete from sign_in_attempts where subject = sha256(convert_to('pair ' || p_email || ' ' || p_address, 'UTF8'));
+  update sign_in_attempts set attempts = greatest(0, attempts - 1)
   where subject = sha256(convert_to('address ' || p_address, 'UTF8'));
-  update sign_in_window set attempts = greatest(0, attempts - 1)
+  update sign_in_attempts set attempts = greatest(0, attempts - 1)
   where subject = sha256(convert_to('email ' || p_email, 'UTF8'));
 $$;
 

@@ -14,7 +14,7 @@ grant select on audit_event to steward_worker;
 
 -- Pauses and freezes. While one is open, the signer neither signs nor resubmits within its scope. Transactions that were
 -- sent are still watched.
-create table stop (
+create table pause (
   id bigint generated always as identity primary key,
   scope text not null check (scope in ('account', 'wallet', 'chain', 'deployment')),
   -- Id of an account or a wallet, number of a chain; empty for the deployment.
@@ -23,18 +23,18 @@ create table stop (
   until timestamptz,
   begun_by bigint not null references audit_event,
   ended_by bigint references audit_event,
-  constraint stop_check check ((subject = '') = (scope = 'deployment')),
-  constraint stop_check1 check (until >= since),
-  constraint stop_check2 check ((until is null) = (ended_by is null))
+  constraint pause_check check ((subject = '') = (scope = 'deployment')),
+  constraint pause_check1 check (until >= since),
+  constraint pause_check2 check ((until is null) = (ended_by is null))
 );
-create unique index stop_open on stop (scope, subject) where until is null;
-create index stop_past on stop (until);
-alter table stop enable row level security;
-create policy all_stops on stop for select to steward_worker, steward_signer using (true);
-create policy own_stops on stop for select to steward_api
-  using (scope in ('chain', 'deployment') or subject = current_account((select true)) or (select true from wallet w where (w.id = stop.subject)));
-grant select on stop to steward_worker, steward_signer;
-grant select (id, scope, subject, since, until) on stop to steward_api;
+create unique index pause_open on pause (scope, subject) where until is null;
+create index pause_past on pause (until);
+alter table pause enable row level security;
+create policy all_pauses on pause for select to steward_worker, steward_signer using (true);
+create policy own_pauses on pause for select to steward_api
+  using (scope in ('chain', 'deployment') or subject = current_account((select true)) or (select true from wallet w where (w.id = pause.subject)));
+grant select on pause to steward_worker, steward_signer;
+grant select (id, scope, subject, since, until) on pause to steward_api;
 
 create trigger audit_event_kept before delete or update or truncate on audit_event
   for each statement execute function refuse_change();
@@ -47,9 +47,9 @@ language sql stable security definer set search_path = public, pg_temp as $$
     'roles', (select json_agg(json_build_object('role', role, 'sessions', (
         select count(*) from pg_stat_activity s
         where s.datname = current_database() and s.usename = 'steward_' || role)))
-      from unnest(array['api', 'worker', 'lanes', 'signer']) as role),
-    'chains', (select json_agg(json_build_object('chainId', c.id::text, 'bookedBlock', c.booked_block::text,
-        'finalizedBlock', c.finalized_block::text, 'bookedAt', c.booked_at,
+      from unnest(array['api', 'worker', 'relayer', 'signer']) as role),
+    'chains', (select json_agg(json_build_object('chainId', c.id::text, 'indexedBlock', c.indexed_block::text,
+        'finalizedBlock', c.finalized_block::text, 'indexedAt', c.indexed_at,
         'waiting', o.waiting, 'waitingSince', o.waiting_since, 'sent', o.sent) order by c.id)
       from chain c cross join lateral (
         select count(*) filter (where w.state in ('queued', 'deferred')) as waiting,
@@ -57,17 +57,17 @@ language sql stable security definer set search_path = public, pg_temp as $$
           count(*) filter (where w.state = 'signed') as sent
         from operation w
         where w.chain_id = c.id and w.state in ('queued', 'deferred', 'signed')) as o),
-    'lanes', (select json_agg(json_build_object('chainId', l.chain_id::text, 'address', l.sender,
+    'relayer', (select json_agg(json_build_object('chainId', l.chain_id::text, 'address', l.sender,
         'nextNonce', l.next_nonce::text, 'open', t.open, 'openSince', t.since, 'drySince', l.dry_since)
         order by l.chain_id, l.sender)
-      from lane l cross join lateral (
+      from sender l cross join lateral (
         select count(*) as open, min(x.opened_at) as since from chain_tx x
         where x.chain_id = l.chain_id and x.sender = l.sender and x.state = 'open') as t
       where l.purpose = 'operations'),
-    'stops', (select json_agg(json_build_object('scope', s.scope, 'subject', s.subject, 'since', s.since,
+    'pauses', (select json_agg(json_build_object('scope', s.scope, 'subject', s.subject, 'since', s.since,
         'by', e.actor, 'why', e.why) order by s.since)
-      from stop s join audit_event e on e.id = s.begun_by where s.until is null),
-    'acts', (select json_agg(json_build_object('at', e.at, 'actor', e.actor, 'action', e.action,
+      from pause s join audit_event e on e.id = s.begun_by where s.until is null),
+    'auditLog', (select json_agg(json_build_object('at', e.at, 'actor', e.actor, 'action', e.action,
         'subject', e.subject, 'why', e.why) order by e.id desc)
       from (select * from audit_event order by id desc limit 20) e),
     'late', (select json_agg(json_build_object('intentId', i.id, 'accountId', i.account_id,

@@ -1,9 +1,9 @@
-import { selectScoped } from '../connection/scope.js'
-import { sliced, type Slice } from '../connection/slice.js'
+import { selectScoped } from '../client/scope.js'
+import { sliced, type Slice } from '../client/slice.js'
 import { ServiceError } from '../../domain/errors.js'
-import type { Db } from '../connection/connect.js'
-import type { EventType } from '../../domain/events.js'
-import type { Attempt, DeliveryStatus } from '../../domain/webhooks.js'
+import type { Db } from '../client/connect.js'
+import type { EventType } from '../../domain/events/events.js'
+import type { Attempt, DeliveryStatus } from '../../domain/events/webhooks.js'
 
 /** A delivery, as its account sees it. */
 export type DeliveryRow = {

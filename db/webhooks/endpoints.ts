@@ -1,9 +1,9 @@
-import { newId } from '../connection/ids.js'
-import { selectScoped } from '../connection/scope.js'
+import { newId } from '../client/ids.js'
+import { selectScoped } from '../client/scope.js'
 import { ServiceError } from '../../domain/errors.js'
-import type { Db } from '../connection/connect.js'
-import type { EventType } from '../../domain/events.js'
-import type { DisabledReason } from '../../domain/webhooks.js'
+import type { Db } from '../client/connect.js'
+import type { EventType } from '../../domain/events/events.js'
+import type { DisabledReason } from '../../domain/events/webhooks.js'
 
 export type WebhookEndpoint = {
   id: string

@@ -1,6 +1,6 @@
-import type { Db } from '../connection/connect.js'
-import type { IntentEvent } from '../../domain/events.js'
-import type { Attempt, DisabledReason } from '../../domain/webhooks.js'
+import type { Db } from '../client/connect.js'
+import type { IntentEvent } from '../../domain/events/events.js'
+import type { Attempt, DisabledReason } from '../../domain/events/webhooks.js'
 
 /** A run of a delivery. A repeated delivery is a new run. */
 export type DeliveryRun = { deliveryId: bigint; run: number }

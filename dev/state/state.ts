@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chainNames, type ChainName } from '../../chains/registry.js'
-import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../parts/embeddedPostgres.js'
+import { chainNames, type ChainName } from '../../evm/registry.js'
+import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../stack/embeddedPostgres.js'
 import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
 import { Explained } from '../terminal.js'
-import type { RolePasswords } from '../../db/connection/migrate.js'
+import type { RolePasswords } from '../../db/client/migrate.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -231,7 +231,7 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
 /** The passwords of the set, each made at its first use: a set may be older than a service. */
 export function openSecrets(home: Home): Secrets {
   const password = () => randomBytes(24).toString('hex')
-  const fresh = { api: password(), worker: password(), lanes: password(), signer: password() }
+  const fresh = { api: password(), worker: password(), relayer: password(), signer: password() }
   const kept = readJson<Partial<Secrets>>(home.secrets) ?? {}
   const secrets = { ...fresh, ...kept }
   if (Object.keys(secrets).length > Object.keys(kept).length) writeJson(home.secrets, secrets)

@@ -1,6 +1,6 @@
 import { findCandidate, netUsd, obstacleOf, ranking, type Candidate } from './candidates.js'
 import { merits } from './explainLend.js'
-import type { LendRequest, PlanAlternative } from '../intent.js'
+import type { LendRequest, PlanAlternative } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 import type { Rate } from '../yields.js'
 

@@ -1,8 +1,8 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
-import { broughtBy, findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
+import { outputOf, findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Move, type Transfer } from './transfer.js'
-import type { LendRequest } from '../intent.js'
+import type { LendRequest } from '../intent/intent.js'
 import { limitsOf, type ChainState, type MarketState } from './market.js'
 import { isOpen, type Rate } from '../yields.js'
 
@@ -83,7 +83,7 @@ const findSwap = (state: MarketState, { chain, asset: to }: Rate, from: string) 
 function hasRoom(candidate?: Candidate): candidate is Candidate {
   if (!candidate) return false
   const { depositUnits, rate } = candidate
-  return rate.roomUnits === undefined || depositUnits <= rate.roomUnits
+  return rate.capacityUnits === undefined || depositUnits <= rate.capacityUnits
 }
 
 const transferCost = ({ feeUnits, effort }: Transfer) => costOf(feeUnits, effort)
@@ -149,11 +149,11 @@ export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate)
 
 /** Why the market cannot receive the deposit although the money can reach it. */
 function tightnessOf({ asset, amountUnits }: LendRequest, state: MarketState, rate: Rate): string {
-  const { asset: deposited, roomUnits } = rate
+  const { asset: deposited, capacityUnits } = rate
   const quote = findSwap(state, rate, asset)
-  const isOutputZero = quote && broughtBy(quote, amountUnits) === 0n
-  if (isOutputZero || roomUnits === undefined) return 'the swap would return nothing'
-  return `it accepts only ${assetText(roomUnits)} ${deposited} more`
+  const isOutputZero = quote && outputOf(quote, amountUnits) === 0n
+  if (isOutputZero || capacityUnits === undefined) return 'the swap would return nothing'
+  return `it accepts only ${assetText(capacityUnits)} ${deposited} more`
 }
 
 function compare<Value extends bigint | number>(a: Value, b: Value): number {

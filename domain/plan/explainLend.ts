@@ -1,7 +1,7 @@
 import { daysToRecover, netDifferenceMicroUsd, obstacleOf, type Candidate } from './candidates.js'
 import { assetText, fromUnits } from '../money.js'
 import { bestRate, type Rate } from '../yields.js'
-import type { LendRequest } from '../intent.js'
+import type { LendRequest } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
 /** Spans up to this bound are given in days. */
@@ -21,7 +21,7 @@ export function explainLend(request: LendRequest, state: MarketState, choice: Le
     `${nameOf(best.rate)} pays ${percentOf(best.rate)} on ${best.rate.asset}${merit(request, ranked)}.`,
     ...(best.transfer ? explainMove(request, ranked) : []),
     ...(next ? [explainNext(request, best, next)] : []),
-    ...explainMissed(request, state, choice),
+    ...explainForeign(request, state, choice),
     ...explainDisabled(request, state),
   ]
   return sentences.join(' ')
@@ -83,7 +83,7 @@ export function merits({ netOverDays }: LendRequest, best: Candidate, other: Can
 }
 
 /** The best market without a route, if it pays more than the chosen one. */
-function explainMissed(
+function explainForeign(
   request: LendRequest,
   state: MarketState,
   { rates, ranked }: LendChoice,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
 import { assetText } from '../money.js'
-import type { Funds } from '../intent.js'
+import type { Funds } from '../intent/intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**

@@ -1,5 +1,5 @@
 import { defaultLimits, type PriceLimits } from '../limits.js'
-import type { BridgeSpeed } from '../intent.js'
+import type { BridgeSpeed } from '../intent/intent.js'
 import type { Rate } from '../yields.js'
 
 /** State of a chain at planning. */

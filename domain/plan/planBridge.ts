@@ -4,7 +4,7 @@ import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
 import { findTransfer, refusalOf, type TransferRefusal } from './transfer.js'
-import type { BridgeRequest, ExecutionPlan } from '../intent.js'
+import type { BridgeRequest, ExecutionPlan } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
 /**

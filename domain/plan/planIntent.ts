@@ -1,7 +1,7 @@
 import { planBridge } from './planBridge.js'
 import { planLend } from './planLend.js'
 import { planWithdraw } from './planWithdraw.js'
-import type { ExecutionPlan, IntentRequest } from '../intent.js'
+import type { ExecutionPlan, IntentRequest } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
 /**

@@ -8,7 +8,7 @@ import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
 import { isQuoted } from './swap.js'
 import { bestRate, type Rate } from '../yields.js'
 import { lendWarnings, warningsField } from './warnings.js'
-import type { ExecutionPlan, LendRequest } from '../intent.js'
+import type { ExecutionPlan, LendRequest } from '../intent/intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**

@@ -14,7 +14,7 @@ import {
 import { numbered, swapStep, withdrawStep } from './steps.js'
 import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
 import { swapWarnings, warningsField } from './warnings.js'
-import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent.js'
+import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent/intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
 /** Base units by which a position may be worth less than its deposits, because markets round down. */

@@ -1,6 +1,6 @@
 import { ASSET_DECIMALS } from '../money.js'
-import { broughtBy, findQuote, neededFor } from './swap.js'
-import type { WithdrawRequest } from '../intent.js'
+import { outputOf, findQuote, inputFor } from './swap.js'
+import type { WithdrawRequest } from '../intent/intent.js'
 import type { MarketState, PositionState, SwapQuote } from './market.js'
 
 /** A position to withdraw from. `quote` converts it into the requested asset. */
@@ -47,7 +47,7 @@ function sourceOf(
       one.asset === asset,
   )
   const payable = availableUnits < liquidityUnits ? availableUnits : liquidityUnits
-  const brought = (units: bigint) => (quote ? broughtBy(quote, units) : units)
+  const brought = (units: bigint) => (quote ? outputOf(quote, units) : units)
   return {
     position,
     quote,
@@ -89,7 +89,7 @@ export function takePart(amountUnits: bigint, sources: Source[]): Choice {
     if (part <= 0n) continue
     const taking = takingOf(source, part)
     takings.push(taking)
-    left -= source.quote ? broughtBy(source.quote, taking.units) : taking.units
+    left -= source.quote ? outputOf(source.quote, taking.units) : taking.units
   }
   return { takings, why: 'no single market has enough, the largest come first' }
 }
@@ -106,7 +106,7 @@ function findSingle(amountUnits: bigint, sources: Source[]): Source | undefined 
 
 function takingOf(source: Source, partUnits: bigint): Taking {
   const { availableUnits } = source.position
-  const units = source.quote ? neededFor(source.quote, partUnits) : partUnits
+  const units = source.quote ? inputFor(source.quote, partUnits) : partUnits
   const isEverything = canBeEmptied(source) && availableUnits - units <= dustOf(availableUnits)
   return { source, units: isEverything ? availableUnits : units, isEverything }
 }

@@ -1,5 +1,5 @@
 import { assetText } from '../money.js'
-import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../intent.js'
+import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../intent/intent.js'
 import type { PositionState } from './market.js'
 import type { Swap } from './swap.js'
 import type { Transfer } from './transfer.js'

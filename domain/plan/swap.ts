@@ -1,4 +1,4 @@
-import { hasDrifted, leastBrought, type PriceLimits } from '../limits.js'
+import { hasDrifted, leastOutput, type PriceLimits } from '../limits.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
 import { limitsOf, type MarketState, type SwapQuote } from './market.js'
 
@@ -50,8 +50,8 @@ const bringsMore = (a: SwapQuote, b: SwapQuote) => a.unitsOut * b.unitsIn > b.un
 /** Why a price is unfair, undefined when it is fair. Every asset here is a dollar token. */
 function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
   const { from, to, unitsIn, unitsOut, averageUnitsOut } = quote
-  if (unitsOut < leastBrought(unitsIn, limits)) {
-    const price = assetText(broughtBy(quote, 10n ** BigInt(ASSET_DECIMALS)))
+  if (unitsOut < leastOutput(unitsIn, limits)) {
+    const price = assetText(outputOf(quote, 10n ** BigInt(ASSET_DECIMALS)))
     return `a swap would return only ${price} ${to} for 1 ${from}`
   }
   if (averageUnitsOut === undefined || !hasDrifted(unitsOut, averageUnitsOut, limits)) {
@@ -62,20 +62,20 @@ function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
 
 /** Forecast and minimum of a swap at a fair price. */
 export function swapOf(quote: SwapQuote, amountUnits: bigint, limits: PriceLimits): Swap {
-  const arrivesUnits = broughtBy(quote, amountUnits)
+  const arrivesUnits = outputOf(quote, amountUnits)
   // Rounded up: a minimum of zero would protect nothing.
   const slippedUnits = divideUp(arrivesUnits * (10_000n - SLIPPAGE_BPS), 10_000n)
-  const leastUnits = leastBrought(amountUnits, limits)
+  const leastUnits = leastOutput(amountUnits, limits)
   const minimumUnits = slippedUnits > leastUnits ? slippedUnits : leastUnits
   return { quote, amountUnits, arrivesUnits, minimumUnits }
 }
 
 /** Output in base units of `quote.to` for an input in base units of `quote.from`. */
-export function broughtBy({ unitsIn, unitsOut }: SwapQuote, amountUnits: bigint): bigint {
+export function outputOf({ unitsIn, unitsOut }: SwapQuote, amountUnits: bigint): bigint {
   return (amountUnits * unitsOut) / unitsIn
 }
 
 /** The smallest input in base units of `quote.from` for an output in base units of `quote.to`. */
-export function neededFor({ unitsIn, unitsOut }: SwapQuote, unitsToBring: bigint): bigint {
+export function inputFor({ unitsIn, unitsOut }: SwapQuote, unitsToBring: bigint): bigint {
   return divideUp(unitsToBring * unitsIn, unitsOut)
 }

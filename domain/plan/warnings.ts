@@ -1,6 +1,6 @@
 import { daysToRecover, netUsd, type Candidate } from './candidates.js'
 import { assetText } from '../money.js'
-import type { PlanWarning, Step } from '../intent.js'
+import type { PlanWarning, Step } from '../intent/intent.js'
 
 const YEAR_DAYS = 365
 /** Share of the market's capacity, in percent, above which a deposit leaves it nearly full. */
@@ -40,10 +40,10 @@ function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanWarning
 }
 
 function nearlyFull({ rate, depositUnits }: Candidate): PlanWarning[] {
-  const { roomUnits, asset, protocol, chain } = rate
-  if (roomUnits === undefined) return []
-  if (depositUnits * 100n <= roomUnits * NEARLY_FULL_PERCENT) return []
-  const left = assetText(roomUnits - depositUnits)
+  const { capacityUnits, asset, protocol, chain } = rate
+  if (capacityUnits === undefined) return []
+  if (depositUnits * 100n <= capacityUnits * NEARLY_FULL_PERCENT) return []
+  const left = assetText(capacityUnits - depositUnits)
   const message = `${protocol} on ${chain} accepts only ${left} ${asset} more after this deposit.`
   return [{ code: 'MARKET_NEARLY_FULL', message }]
 }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
-import { listenToOperations } from '../../db/connection/listen.js'
-import { findBurn } from '../../db/lanes/burns.js'
-import { watchOutcomes, type Outcomes } from '../../lanes/watching.js'
-import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+import { listenToOperations } from '../../db/client/listen.js'
+import { findBurn } from '../../operations/burns.js'
+import { watchOutcomes, type Outcomes } from '../../operations/watchOutcomes.js'
+import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
 import {
   attest,
   insertCrossing,
@@ -14,14 +14,14 @@ import {
   submitBurn,
   type AttestedBurn,
   type Crossing,
-} from '../lanes/bridge/crossing.js'
+} from '../relayer/bridge/crossing.js'
 
 let world: World
 let listening: AbortController
 let outcomes: Outcomes
 
 beforeAll(async () => {
-  world = await createWorld({ lanes: 1 })
+  world = await createWorld({ senderCount: 1 })
   listening = new AbortController()
   const url = world.database.urlAs('steward_worker')
   const stopping = listening.signal
@@ -95,7 +95,7 @@ describe('awaitAttestation', () => {
     await setBridgeFee(world, 10_000n)
     await world.broadcast()
     await world.mine()
-    await world.book()
+    await world.index()
     await setBridgeFee(world, 0n)
     const failure = { type: 'BRIDGE_FAILED', nonRetryable: true }
     await expect(awaitAttestation(burn)).rejects.toMatchObject(failure)
@@ -106,7 +106,7 @@ describe('awaitAttestation', () => {
     await world.round()
     await world.rpc('anvil_reorg', [1, []])
     await world.mine()
-    await world.book()
+    await world.index()
     const waits = { type: 'WAITING', nonRetryable: false }
     await expect(awaitAttestation(burn, WHILE_MS)).rejects.toMatchObject(waits)
   })

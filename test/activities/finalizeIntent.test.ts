@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../activities/status.js'
-import { grantCredits } from '../../db/tenants/accounts.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { newId } from '../../db/connection/ids.js'
+import { grantCredits } from '../../db/accounts/accounts.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { newId } from '../../db/client/ids.js'
 import { cancelIntent, lockIntent } from '../../db/intents/intents.js'
-import { charge, readCredits } from '../../db/tenants/metering.js'
+import { charge, readCredits } from '../../db/usage/metering.js'
 import {
   insertTestIntent,
   insertTestOperation,
@@ -13,7 +13,7 @@ import {
 } from '../db/rows.js'
 import { waitUntilBlocked } from '../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import type { IntentStatus } from '../../domain/intent.js'
+import type { IntentStatus } from '../../domain/intent/intent.js'
 
 const PRICE = 5
 
@@ -170,7 +170,7 @@ describe('finalizeIntent of an intent with a signature', () => {
   test('does not refund it when it completed', async () => {
     const id = await paidIntent({ state: 'confirmed', ...inBlock, success: true })
     await database.db('chain').insert({
-      ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+      ...{ id: 421_614, name: 'arbitrum-sepolia', indexed_block: 9, indexed_hash: '0x' },
       finalized_block: 1,
     })
     expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'completed' })

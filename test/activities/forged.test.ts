@@ -11,7 +11,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
-import type { BridgeStep, DepositStep, Step } from '../../domain/intent.js'
+import type { BridgeStep, DepositStep, Step } from '../../domain/intent/intent.js'
 
 let database: TestDatabase
 let activities: Activities

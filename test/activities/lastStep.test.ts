@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities, type Activities } from '../../activities/index.js'
-import { createRegistry } from '../../chains/registry.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { operationId } from '../../lanes/operationId.js'
+import { createRegistry } from '../../evm/registry.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { operationId } from '../../operations/operationId.js'
 import {
   insertTestIntent,
   insertTestOperation,
@@ -15,7 +15,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
 import type { StepInput, Tools } from '../../activities/step.js'
-import type { DepositStep } from '../../domain/intent.js'
+import type { DepositStep } from '../../domain/intent/intent.js'
 
 let database: TestDatabase
 let worker: Db

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createActivities } from '../../activities/index.js'
-import { findSignature } from '../../db/lanes/signatures.js'
-import { encodeBundle, type UserOperation } from '../../protocols/userOperation.js'
-import { ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
+import { findSignature } from '../../operations/signing/signatures.js'
+import { encodeBundle, type UserOperation } from '../../evm/calls/userOperation.js'
+import { ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
 import {
   createBridgeWorld,
   dollar,
   type BridgeWorld,
   type PlannedIntent,
-} from '../lanes/bridge/bridgeFixture.js'
+} from '../relayer/bridge/bridgeFixture.js'
 import {
   arrived,
   bridgeRequest,
@@ -18,11 +18,11 @@ import {
   lendRequest,
   source,
   stranger,
-} from '../lanes/bridge/bridging.js'
-import type { Wallet } from '../../db/tenants/wallets.js'
-import { isUnsettled } from '../../domain/hold.js'
-import type { BridgeStep } from '../../domain/intent.js'
-import type { ChainSite } from '../lanes/world/site.js'
+} from '../relayer/bridge/bridging.js'
+import type { Wallet } from '../../db/accounts/wallets.js'
+import { isUnsettled } from '../../domain/intent/waitReason.js'
+import type { BridgeStep } from '../../domain/intent/intent.js'
+import type { ChainSite } from '../relayer/world/site.js'
 
 const giveUpMs = 3_600_000
 
@@ -50,7 +50,7 @@ async function burn(request = bridgeRequest): Promise<PlannedIntent> {
   const intent = await world.intend(wallet, request)
   await world.perform(intent, 1, 'bridge')
   await from.mine()
-  await from.book()
+  await from.index()
   return intent
 }
 
@@ -227,7 +227,7 @@ describe('mint', () => {
     const intent = await burned(world, wallet)
     const before = await world.burn(intent)
     await to.mine()
-    await to.book()
+    await to.index()
     const nonce = before?.eventNonce ?? ''
     const attempt = () => world.run(world.activities.mint, { ...inputOf(intent), nonce })
     await expect(attempt()).rejects.toMatchObject(waiting)
@@ -254,13 +254,13 @@ describe('mint', () => {
 
     const payload = await findSignature(world.db, world.idOf(intent, 1, 'bridge'))
     const { userOperation } = payload as { userOperation: UserOperation }
-    await from.book()
+    await from.index()
     await from.reorg(2)
     const data = encodeBundle([userOperation], stranger)
     const hash = await from.send(stranger, { to: ENTRY_POINT_ADDRESS, data })
     await world.setFaults({ expire: false })
     await from.mine(6)
-    await from.book()
+    await from.index()
     expect(await world.row(intent, 1, 'bridge')).toMatchObject({ success: true, tx_hash: hash })
     await until(async () => (await world.burn(intent))?.eventNonce !== nonce)
     const id = world.idOf(intent, 1, 'mint')

@@ -5,8 +5,8 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { waitInSlot } from '../../activities/slot.js'
 import { runStep, type Tools } from '../../activities/step.js'
-import { operationId } from '../../lanes/operationId.js'
-import { resumeWork, stopWork } from '../../db/lanes/stops.js'
+import { operationId } from '../../operations/operationId.js'
+import { resumeWork, pauseWork } from '../../db/pauses.js'
 import {
   insertTestIntent,
   insertTestOperation,
@@ -15,7 +15,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
-import type { Hold } from '../../domain/hold.js'
+import type { WaitReason } from '../../domain/intent/waitReason.js'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-type DepositValues = { wallet?: TestWallet; deadlineMs?: number; shown?: Hold['code'] }
+type DepositValues = { wallet?: TestWallet; deadlineMs?: number; shown?: WaitReason['code'] }
 
 /** The failure of a deposit whose operation has the given values. */
 async function failureOf(
@@ -65,7 +65,7 @@ describe('a step stopped by a pause or freeze', () => {
   const frozen = async () => {
     const wallet = await insertTestWallet(database.db)
     const target = { scope: 'wallet', subject: wallet.id } as const
-    await stopWork(database.db, target, order)
+    await pauseWork(database.db, target, order)
     return { wallet, target }
   }
 
@@ -78,7 +78,7 @@ describe('a step stopped by a pause or freeze', () => {
     })
     await resumeWork(database.db, target, order)
     const since = new Date(Date.now() - 3 * HOUR_MS)
-    await database.db('stop').where(target).update({ since })
+    await database.db('pause').where(target).update({ since })
     expect(await failureOf({ state: 'queued' }, 25 * HOUR_MS, late)).toMatchObject({
       ...{ type: 'WAITING', message: 'Waits for the signer.' },
     })

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { runStep, type Tools } from '../../activities/step.js'
-import { createRegistry } from '../../chains/registry.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { claimSettled, deleteAwaited, markAwaited } from '../../db/lanes/awaited.js'
-import { stopWork } from '../../db/lanes/stops.js'
-import { isUnsettled } from '../../domain/hold.js'
-import { operationId } from '../../lanes/operationId.js'
+import { createRegistry } from '../../evm/registry.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { claimSettled, deleteAwaited, markAwaited } from '../../operations/awaited.js'
+import { pauseWork } from '../../db/pauses.js'
+import { isUnsettled } from '../../domain/intent/waitReason.js'
+import { operationId } from '../../operations/operationId.js'
 import {
   inBlock,
   insertTestIntent,
@@ -17,7 +17,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import type { Outcomes } from '../../lanes/watching.js'
+import type { Outcomes } from '../../operations/watchOutcomes.js'
 
 const HOUR_MS = 3_600_000
 /** In place of 60,000 ms. */
@@ -52,7 +52,7 @@ const set = (id: string, values: object) => database.db('operation').where({ id 
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 const awaited = (id: string) => database.db('awaited').where({ operation_id: id })
 
-type DepositCall = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'LANE_GAS' }
+type DepositCall = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'SENDER_GAS' }
 
 /** Calls a deposit whose slot time ends soon after it waits. `meanwhile` runs first. */
 async function deposit(
@@ -109,20 +109,20 @@ describe('a step that takes longer than its slot', () => {
   })
 
   test('and is deferred returns when its wait reason differs from the shown one', async () => {
-    const values = { state: 'deferred', code: 'RPC_ERROR', message: 'dry', waits_for: 'LANE_GAS' }
+    const values = { state: 'deferred', code: 'RPC_ERROR', message: 'dry', waits_for: 'SENDER_GAS' }
     const created_at = new Date(Date.now() - HOUR_MS)
     const later = { retry_after: new Date(Date.now() + 1_000), created_at }
     const { intentId } = await insert({ ...values, ...later })
-    const waitsFor = { code: 'LANE_GAS', message: 'dry' }
+    const waitsFor = { code: 'SENDER_GAS', message: 'dry' }
     expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor, againMs: 60_000 })
-    const again = deposit(intentId, { shown: 'LANE_GAS' })
+    const again = deposit(intentId, { shown: 'SENDER_GAS' })
     await expect(again).rejects.toMatchObject({ type: 'WAITING', message: 'RPC_ERROR: dry' })
   })
 
   test('returns the operator and the reason of a freeze', async () => {
     const { intentId } = await insert()
     const target = { scope: 'wallet', subject: wallet.id } as const
-    await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
+    await pauseWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
     const frozen = /^alice froze the wallet at \d{4}-\S+Z: a key may have leaked$/
     const waitsFor = { code: 'FROZEN', message: expect.stringMatching(frozen) }
     expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor })

@@ -9,14 +9,14 @@ import {
   type StepRun,
   type Tools,
 } from '../../activities/step.js'
-import { createRegistry } from '../../chains/registry.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { watchOutcomes } from '../../lanes/watching.js'
-import { operationId } from '../../lanes/operationId.js'
+import { createRegistry } from '../../evm/registry.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { watchOutcomes } from '../../operations/watchOutcomes.js'
+import { operationId } from '../../operations/operationId.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import type { Unsettled } from '../../domain/hold.js'
-import type { OnChange } from '../../db/connection/listen.js'
+import type { Unsettled } from '../../domain/intent/waitReason.js'
+import type { OnChange } from '../../db/client/listen.js'
 
 let database: TestDatabase
 let db: Db

@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net'
 import { createApiServer, drain } from '../../api/server.js'
 import { createPasswords } from '../../api/http/auth/passwords.js'
 import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
-import { createShield } from '../../api/http/auth/shield.js'
+import { createAuthFailureLimiter } from '../../api/http/auth/authFailureLimiter.js'
 import { createStreams, usualStreams, type StreamLimits } from '../../api/http/streaming/stream.js'
-import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
-import { listenToEvents, listenToStarts } from '../../db/connection/listen.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { createProber } from '../../probe/watch.js'
-import { createProgressReader } from '../../temporal/progress.js'
-import { runStarter } from '../../worker/starting.js'
-import { createBell } from '../../bell.js'
+import { createAccount, createApiKey } from '../../db/accounts/accounts.js'
+import { listenToEvents, listenToStarts } from '../../db/client/listen.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { createProber } from '../../operations/health/watch.js'
+import { createProgressReader } from '../../workflows/client/progress.js'
+import { runStarter } from '../../worker/dispatch.js'
+import { createNotifier } from '../../runtime/notifier.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
 import { createHeardLog, createQuietLog } from '../support/heardLog.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import type { Progress } from '../../domain/intent.js'
+import type { Progress } from '../../domain/intent/intent.js'
 import type { Dashboard } from '../../api/http/services.js'
-import type { FundingLimits } from '../../domain/funding.js'
+import type { FundingLimits } from '../../domain/intent/funding.js'
 import type { Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
@@ -85,8 +85,8 @@ type Settings = {
   /** Where its request log is written; absent: it keeps none. */
   requestLogUrl?: string
   answerMs?: number
-  bookingWaitMs?: number
-  shieldLimit?: number
+  indexingWaitMs?: number
+  authFailureLimit?: number
   /** Absent: any that is free. */
   port?: number
 }
@@ -113,9 +113,9 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const dashboard = { passwords, ...parts.dashboard }
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
-  if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
-  const shield = createShield(parts.shieldLimit)
-  const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
+  if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.fanOut.wake)
+  const authFailures = createAuthFailureLimiter(parts.authFailureLimit)
+  const own = { prober, readProgress, fundingLimits, authFailures, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(parts.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
@@ -218,8 +218,8 @@ function startStarter(database: TestDatabase, client: Client) {
   const stop = new AbortController()
   const url = database.urlAs('steward_worker')
   const db = connect(url, 4)
-  const stored = createBell()
-  listenToStarts(url, stop.signal, stored.ring)
+  const stored = createNotifier()
+  listenToStarts(url, stop.signal, stored.notify)
   const temporal = { untilThere: () => Promise.resolve() }
   const log = createQuietLog('worker')
   // No worker is there that could begin it at once.

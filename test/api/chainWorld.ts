@@ -1,14 +1,14 @@
 import { Interface, toQuantity } from 'ethers'
-import { findToken, type ChainName } from '../../chains/registry.js'
-import { devnetOwner } from '../../devnet/deploy.js'
-import { waitForReceipt } from '../../devnet/plan.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { assetOf } from '../../protocols/lending/markets.js'
+import { findToken, type ChainName } from '../../evm/registry.js'
+import { devnetOwner } from '../../dev/devnet/deploy.js'
+import { waitForReceipt } from '../../dev/devnet/contracts/plan.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { assetOf } from '../../evm/lending/markets.js'
 import { startChains, type TestChains } from '../planning/chains.js'
 import { startWorld, type Answer, type World } from './api.js'
 
 const RECEIPT_MS = 10_000
-/** An estimate may be short by the time that the call is mined: interest is booked meanwhile. */
+/** An estimate may be short by the time that the call is mined: interest is indexed meanwhile. */
 const gas = toQuantity(1_000_000)
 const calls = new Interface([
   'function approve(address spender, uint256 amount)',
@@ -22,7 +22,7 @@ export type WalletBody = { id: string; address: string }
 export type ChainWorld = World & {
   chains: TestChains
   key: string
-  /** A wallet that holds base units of USDC, in a block that is booked. */
+  /** A wallet that holds base units of USDC, in a block that is indexed. */
   newWallet(funds?: Partial<Record<ChainName, bigint>>): Promise<WalletBody>
   /** Puts base units of what the chain's Aave takes into it for a wallet, as an operation of its own does. */
   supply(chain: ChainName, wallet: WalletBody, units: bigint): Promise<void>
@@ -45,7 +45,7 @@ export async function startChainWorld(): Promise<ChainWorld> {
       for (const [chain, units] of Object.entries(funds)) {
         await chains.mint(chain as ChainName, address, units)
       }
-      await chains.book(world.database.db)
+      await chains.index(world.database.db)
       return { id, address }
     },
     async supply(name, { address }, units) {
@@ -58,7 +58,7 @@ export async function startChainWorld(): Promise<ChainWorld> {
       await send(token.address, 'mint', [devnetOwner, units])
       await send(token.address, 'approve', [market.address, units])
       await send(market.address, 'supply', [token.address, units, address, 0])
-      await chains.book(world.database.db)
+      await chains.index(world.database.db)
     },
     lend: (walletId, amount, more = {}, query = '') => {
       const body = { walletId, action: 'lend', amount, ...more }

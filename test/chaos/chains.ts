@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
-import { chainFacts, chainNames, pricing, type ChainName } from '../../chains/registry.js'
-import { startAnvil } from '../../devnet/anvil.js'
-import { devnetTerms } from '../../devnet/chains.js'
-import { startFront } from '../../devnet/rollup/front.js'
-import { callRpc, callRpcBatch, type RpcCall } from '../../devnet/rpc.js'
+import { chainFacts, chainNames, pricing, type ChainName } from '../../evm/registry.js'
+import { startAnvil } from '../../dev/devnet/anvil.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
+import { startFront } from '../../dev/devnet/rollup/front.js'
+import { callRpc, callRpcBatch, type RpcCall } from '../../dev/devnet/rpc.js'
 import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
 import { seededFaults, type FaultRates } from '../support/seededFaults.js'
 import { drawsOf, type Draws } from './draws.js'
 
 /** The same for all: a machine of two cores shall be busy with the service. */
 const BLOCK_MS = 500
-/** Below what the devnet calls final, 16 blocks; booking trusts one. */
+/** Below what the devnet calls final, 16 blocks; indexing trusts one. */
 const DEEPEST_REORG = 8
 const SPIKE_FACTOR = 8n
 const SPIKE_BLOCKS = 16

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chainNames, type ChainName } from '../../chains/registry.js'
+import { chainNames, type ChainName } from '../../evm/registry.js'
 import { drawsOf, type Draws } from './draws.js'
 import type { Facts } from '../e2e/stack.js'
 

@@ -9,7 +9,7 @@ export type Kills = Record<Part, number>
 const weights: [Part, number][] = [
   ['api', 20],
   ['worker', 20],
-  ['lanes', 20],
+  ['relayer', 20],
   ['signer', 20],
   ['postgres', 12],
   ['temporal', 8],
@@ -21,7 +21,7 @@ export async function killOn(
   draws: Draws,
   { isRaging, everyMs }: { isRaging(): boolean; everyMs: number },
 ): Promise<Kills> {
-  const kills: Kills = { api: 0, worker: 0, lanes: 0, signer: 0, postgres: 0, temporal: 0 }
+  const kills: Kills = { api: 0, worker: 0, relayer: 0, signer: 0, postgres: 0, temporal: 0 }
   while (isRaging()) {
     await sleep(everyMs * (0.5 + draws.next()))
     const part = draws.pick(weights)

@@ -7,14 +7,14 @@ import {
   rpcVariable,
   type ChainName,
   type DevnetContracts,
-} from '../../chains/registry.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { grantCredits } from '../../db/tenants/accounts.js'
-import { deployChain, devnetOwner } from '../../devnet/deploy.js'
-import { startIris } from '../../devnet/iris/iris.js'
-import { callRpc } from '../../devnet/rpc.js'
+} from '../../evm/registry.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { grantCredits } from '../../db/accounts/accounts.js'
+import { deployChain, devnetOwner } from '../../dev/devnet/deploy.js'
+import { startIris } from '../../dev/devnet/iris/iris.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
-import { runAudit } from '../../scripts/auditCommand.js'
+import { runAudit } from '../../admin/audit/auditCommand.js'
 import { startAttestationProxy } from './attesting.js'
 import { startStormyChains, type Shakes, type StormyChains } from './chains.js'
 import { createPatientClient, useWallet, type Notes, type Wallet } from './clients.js'

@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
-import { ENTRY_POINT_ADDRESS, chainFacts, type ChainName } from '../../chains/registry.js'
-import type { Db } from '../../db/connection/connect.js'
+import { ENTRY_POINT_ADDRESS, chainFacts, type ChainName } from '../../evm/registry.js'
+import type { Db } from '../../db/client/connect.js'
 import { balanceOf, readAccount } from '../e2e/holdings.js'
 import type { Node } from '../e2e/world.js'
 import type { Notes, Wallet } from './clients.js'
@@ -51,7 +51,7 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
     stuck: open.map(({ id, status, age }) => `${id} is ${status} after ${age}`),
     notConserved: await findLosses(evidence),
     nonces: await findGaps(evidence),
-    faults: [...notes.faults, ...(await findTwins(evidence))],
+    faults: [...notes.faults, ...(await findBaselines(evidence))],
   }
 }
 
@@ -137,11 +137,11 @@ async function findLosses({ nodes, wallets }: Evidence): Promise<string[]> {
   return losses
 }
 
-/** Lanes whose nonces have gaps, or of which the chain has another number than the rows. */
+/** Senders whose nonces have gaps, or of which the chain has another number than the rows. */
 async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
-  const lanes = await db('lane').select<Lane[]>('chain_id', 'sender', 'next_nonce')
+  const senders = await db('sender').select<Sender[]>('chain_id', 'sender', 'next_nonce')
   const gaps = await Promise.all(
-    lanes.map(async ({ chain_id, sender, next_nonce }) => {
+    senders.map(async ({ chain_id, sender, next_nonce }) => {
       const [, node] =
         Object.entries(nodes).find(
           ([name]) => chainFacts[name as ChainName].chainId === Number(chain_id),
@@ -157,10 +157,10 @@ async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
   return gaps.flat()
 }
 
-type Lane = { chain_id: bigint; sender: string; next_nonce: bigint }
+type Sender = { chain_id: bigint; sender: string; next_nonce: bigint }
 
 /** Each order of a client is one intent, and no intent is nobody's. */
-async function findTwins({ db, notes }: Evidence): Promise<string[]> {
+async function findBaselines({ db, notes }: Evidence): Promise<string[]> {
   const stored = await db('intent').pluck<string[]>('id')
   const ordered = notes.ordered.map(({ id }) => id)
   const unknown = stored.filter((id) => !ordered.includes(id))

@@ -1,10 +1,10 @@
 import { MaxUint256, getAddress } from 'ethers'
 import type { Allowance } from '../../custody/policy.js'
-import type { Call } from '../../domain/operation.js'
-import { encodeBurn } from '../../protocols/bridges/cctp/contracts.js'
-import { lendingProtocol } from '../../protocols/lending/markets.js'
-import { encodeSwap } from '../../protocols/swaps/uniswapV3.js'
-import { createRegistry, type Market } from '../../chains/registry.js'
+import type { Call } from '../../domain/intent/operation.js'
+import { encodeBurn } from '../../evm/bridges/cctp/contracts.js'
+import { lendingProtocol } from '../../evm/lending/markets.js'
+import { encodeSwap } from '../../evm/swaps/uniswapV3.js'
+import { createRegistry, type Market } from '../../evm/registry.js'
 import { defaultLimits as limits } from '../../domain/limits.js'
 
 /** An address that is none of the others. */

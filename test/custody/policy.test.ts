@@ -3,7 +3,7 @@ import { Interface, MaxUint256, getAddress, hexlify, randomBytes } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed, type Allowance } from '../../custody/policy.js'
 import { holds } from '../domain/plan/holds.js'
-import type { Call } from '../../domain/operation.js'
+import type { Call } from '../../domain/intent/operation.js'
 
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
 const allowance = {

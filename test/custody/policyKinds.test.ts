@@ -16,7 +16,7 @@ import {
   wordOf,
   type Order,
 } from './orders.js'
-import type { Call } from '../../domain/operation.js'
+import type { Call } from '../../domain/intent/operation.js'
 
 function passes({ allowance }: Order, calls: Call[]): boolean {
   try {

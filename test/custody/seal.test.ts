@@ -41,7 +41,7 @@ describe('createSealedAccount', () => {
 
 describe('openAccount', () => {
   test.each([
-    ['purpose', 'lane'],
+    ['purpose', 'sender'],
     ['owner', 'svc_wallet_2'],
     ['accountId', 'acct_2'],
     ['address', '0x00000000000000000000000000000000000000aA'],

@@ -2,14 +2,14 @@
 
 export const secrets = [
   'select sealed from wallet_secret',
-  'select sealed_key from lane',
+  'select sealed_key from sender',
   'select sealed from treasury',
-  'select * from lane',
+  'select * from sender',
   'select * from treasury',
   'copy wallet_secret to stdout',
 ]
 
-/** What the chains say of an operation. Only the lanes read it there. */
+/** What the chains say of an operation. Only the relayer read it there. */
 export const outcomes = [
   'update operation set units = 1',
   'update operation set success = true',
@@ -30,7 +30,7 @@ export const signatures = [
   'update operation set lost_leases = 0',
   'update operation set waits_for = null',
 ]
-/** What nodes answer to signed bytes. Only the lanes write it. */
+/** What nodes answer to signed bytes. Only the relayer write it. */
 export const answers = [
   'update chain_tx_send set refusals = 0',
   'update chain_tx_send set sent_at = now()',
@@ -55,15 +55,15 @@ export const messages = [
 ]
 export const blocks = [
   'insert into chain (id) values (null)',
-  'update chain set booked_block = 0',
-  "update chain set booked_hash = '0x'",
+  'update chain set indexed_block = 0',
+  "update chain set indexed_hash = '0x'",
   'insert into block_header (number) values (null)',
   "update block_header set hash = '0x'",
   'delete from block_header',
   "update chain_tx set state = 'final'",
 ]
 
-/** What a bridge costs. Only the lanes write it. */
+/** What a bridge costs. Only the relayer write it. */
 export const fees = [
   'insert into bridge_fee (protocol) values (null)',
   'update bridge_fee set fast_millionths = 0',
@@ -72,9 +72,9 @@ export const fees = [
 
 /** What operators stop, and what the signer counts. Nobody takes either back. */
 export const stops = [
-  "insert into stop (scope) values ('deployment')",
-  'update stop set until = now()',
-  'delete from stop',
+  "insert into pause (scope) values ('deployment')",
+  'update pause set until = now()',
+  'delete from pause',
   "insert into audit_event (actor) values ('x')",
   "update audit_event set why = 'x'",
   'delete from audit_event',
@@ -114,12 +114,12 @@ export const keeping = [
 /** Who signs in. What is counted and noted of them nobody changes. */
 export const people = [
   'select * from app_user',
-  'select * from sign_in_window',
-  'insert into sign_in_window (subject) values (null)',
-  'delete from sign_in_window',
-  'insert into member_act (action) values (null)',
-  "update member_act set action = ''",
-  'delete from member_act',
+  'select * from sign_in_attempts',
+  'insert into sign_in_attempts (subject) values (null)',
+  'delete from sign_in_attempts',
+  'insert into member_action (action) values (null)',
+  "update member_action set action = ''",
+  'delete from member_action',
 ]
 /** Of no concern to those who move money. */
 export const strangers = [
@@ -127,7 +127,7 @@ export const strangers = [
   'select * from membership',
   'select * from user_session',
   'select * from invitation',
-  'select * from member_act',
+  'select * from member_action',
   'update membership set role = role',
   "select * from admit_session('', '', 1)",
   "select * from begin_sign_in('', '')",

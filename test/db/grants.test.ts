@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../db/connection/connect.js'
+import { connect, type Db } from '../../db/client/connect.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { cases, roles, type Role } from './forbidden.js'
 
@@ -52,28 +52,28 @@ describe('grants', () => {
     ['steward_api', 'update invitation set ended_at = now()'],
     ['steward_api', 'delete from membership'],
     ['steward_signer', "update operation set waits_for = 'SIGNER', waits_since = now()"],
-    ['steward_lanes', 'update operation set block_time = now()'],
+    ['steward_relayer', 'update operation set block_time = now()'],
     ['steward_worker', 'select * from bridge_fee'],
     ['steward_worker', 'select id from wallet for update'],
-    ['steward_worker', 'select sender, next_nonce from lane'],
-    ['steward_api', 'select sender, purpose from lane'],
-    ['steward_signer', 'update lane set dry_since = null, dry_gas = null, refill_tx = null'],
-    ['steward_lanes', 'select id, address from wallet'],
-    ['steward_lanes', 'update bridge_fee set fast_millionths = 0'],
-    ['steward_lanes', 'select address from treasury'],
-    ['steward_lanes', 'select raw from chain_tx_send'],
-    ['steward_lanes', 'select operation_id from signature'],
+    ['steward_worker', 'select sender, next_nonce from sender'],
+    ['steward_api', 'select sender, purpose from sender'],
+    ['steward_signer', 'update sender set dry_since = null, dry_gas = null, refill_tx = null'],
+    ['steward_relayer', 'select id, address from wallet'],
+    ['steward_relayer', 'update bridge_fee set fast_millionths = 0'],
+    ['steward_relayer', 'select address from treasury'],
+    ['steward_relayer', 'select raw from chain_tx_send'],
+    ['steward_relayer', 'select operation_id from signature'],
     ['steward_signer', 'select payload from signature'],
-    ['steward_api', 'select scope, subject, since from stop'],
-    ['steward_worker', 'select why from stop join audit_event e on e.id = begun_by'],
+    ['steward_api', 'select scope, subject, since from pause'],
+    ['steward_worker', 'select why from pause join audit_event e on e.id = begun_by'],
     ['steward_worker', 'delete from signed_amount'],
     ['steward_worker', 'select sealed from webhook_secret'],
     ['steward_worker', 'select dispatch_webhooks(1)'],
     ['steward_api', "select test_webhook('')"],
     ['steward_api', 'select webhook_id, ends_at from webhook_secret'],
-    ['steward_signer', 'select * from stop'],
+    ['steward_signer', 'select * from pause'],
     ['steward_signer', 'insert into signed_amount (units) values (null)'],
-    ['steward_lanes', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],
+    ['steward_relayer', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],
     [
       'steward_signer',
       'insert into chain_tx_send (tx_id, n, hash, raw, max_fee) values (0, 1, 1, 1, 1)',
@@ -91,7 +91,7 @@ describe('grants', () => {
     ['steward_api', 'select * from event_floor'],
     ['steward_api', 'select * from account_lent'],
     ['steward_signer', 'select sealed from wallet_secret'],
-    ['steward_signer', 'select sealed_key from lane'],
+    ['steward_signer', 'select sealed_key from sender'],
   ] as const)('%s can: %s', async (role, sql) => {
     expect(await isAllowed(role, sql)).toBe(true)
   })

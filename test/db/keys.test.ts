@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
-import { admit } from '../../db/tenants/metering.js'
-import { newId } from '../../db/connection/ids.js'
+import { createAccount, createApiKey } from '../../db/accounts/accounts.js'
+import { admit } from '../../db/usage/metering.js'
+import { newId } from '../../db/client/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 let database: TestDatabase

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { assertNetwork, claimNetwork, connect } from '../../db/connection/connect.js'
-import { isMigrated, migrate } from '../../db/connection/migrate.js'
+import { assertNetwork, claimNetwork, connect } from '../../db/client/connect.js'
+import { isMigrated, migrate } from '../../db/client/migrate.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 let database: TestDatabase

@@ -1,8 +1,8 @@
-import { createAccount } from '../../db/tenants/accounts.js'
-import { newId } from '../../db/connection/ids.js'
+import { createAccount } from '../../db/accounts/accounts.js'
+import { newId } from '../../db/client/ids.js'
 import type { Tier } from '../../domain/tiers.js'
-import type { Db } from '../../db/connection/connect.js'
-import type { ExecutionPlan, IntentStatus } from '../../domain/intent.js'
+import type { Db } from '../../db/client/connect.js'
+import type { ExecutionPlan, IntentStatus } from '../../domain/intent/intent.js'
 
 export type TestWallet = { id: string; accountId: string; address: string; requestId: string }
 
@@ -20,7 +20,7 @@ export async function insertTestWallet(
   return { id, accountId, address, requestId: 'req_test' }
 }
 
-/** Lets the story of an account begin here: that its wallet was made is not what a test is about. */
+/** Lets the timeline of an account begin here: that its wallet was made is not what a test is about. */
 export async function forgetEvents(db: Db, accountId: string): Promise<void> {
   await db('intent_event').where({ account_id: accountId }).delete()
 }
@@ -70,7 +70,7 @@ async function laterId(prefix: string): Promise<string> {
 
 /** Completes an intent without operations: the service does so only by its rows, as `completeWhenDone`. */
 export async function setCompleted(db: Db, id: string): Promise<void> {
-  await db.raw('select move_intent(?, ?)', [id, 'completed'])
+  await db.raw('select transition_intent(?, ?)', [id, 'completed'])
 }
 
 /** What the row of an operation says that has its log. */

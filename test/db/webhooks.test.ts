@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../db/connection/connect.js'
+import { connect, type Db } from '../../db/client/connect.js'
 import { setFundingCompleted } from '../../db/intents/fundings.js'
-import { admit, refund } from '../../db/tenants/metering.js'
-import { createApiKey, grantCredits } from '../../db/tenants/accounts.js'
-import { changePlan } from '../../db/tenants/plans.js'
+import { admit, refund } from '../../db/usage/metering.js'
+import { createApiKey, grantCredits } from '../../db/accounts/accounts.js'
+import { changePlan } from '../../db/accounts/plans.js'
 import { dispatchEvents } from '../../db/webhooks/sending.js'
-import { newId } from '../../db/connection/ids.js'
+import { newId } from '../../db/client/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import {
   forgetEvents,

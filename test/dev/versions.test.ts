@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { findTemporalCli } from '../../dev/parts/temporalCli.js'
+import { findTemporalCli } from '../../dev/stack/temporalCli.js'
 import { rootFolder } from '../../dev/state/state.js'
 
 const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
@@ -14,7 +14,7 @@ const image = (name: string) =>
 
 test('the server that is built and the containers are of the same version', () => {
   const server = findVersions(
-    'tools/temporal-server/go.mod',
+    'dev/tools/temporal-server/go.mod',
     /^\s*go\.temporal\.io\/server v(\S+)/gm,
   )
   expect(server).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { run } from '../examples/programs.js'
+import { run } from '../clients/examples/programs.js'
 
 /** A fenced block of a page. */
 export type CodeBlock = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError, errorCatalog, invalidFields, invalidRequest } from '../../domain/errors.js'
-import { explainFailure, intentFailureCodes, toFailureCode } from '../../domain/failures.js'
-import { failureCodes } from '../../domain/operation.js'
+import { explainFailure, intentFailureCodes, toFailureCode } from '../../domain/intent/failures.js'
+import { failureCodes } from '../../domain/intent/operation.js'
 import { reasonCatalog, reasonsOf } from '../../domain/reasons.js'
 
 describe('errorCatalog', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventTypes, isSettled, settles, settlingTypes } from '../../domain/events.js'
-import type { Happening } from '../../domain/events.js'
+import { eventTypes, isSettled, settles, settlingTypes } from '../../domain/events/events.js'
+import type { Happening } from '../../domain/events/events.js'
 
 const error = (code: string, more: object = {}) => ({ code, message: 'test', ...more })
 const happening = (type: string, data: object = {}) => ({ type, data }) as Happening

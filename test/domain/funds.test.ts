@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { currentFunds, locateFunds } from '../../domain/funds.js'
+import { currentFunds, locateFunds } from '../../domain/intent/funds.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
-import type { ExecutionPlan } from '../../domain/intent.js'
-import type { Effect } from '../../domain/results.js'
+import type { ExecutionPlan } from '../../domain/intent/intent.js'
+import type { Effect } from '../../domain/intent/results.js'
 
 const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {
   const failed = plan.steps[sequence - 1]

@@ -4,8 +4,8 @@ import {
   laterStatus,
   type ExecutionPlan,
   type IntentStatus,
-} from '../../domain/intent.js'
-import { resultsOf, type Effect } from '../../domain/results.js'
+} from '../../domain/intent/intent.js'
+import { resultsOf, type Effect } from '../../domain/intent/results.js'
 
 const step = (sequence: number) => ({
   ...{ type: 'deposit' as const, sequence, chain: 'base-sepolia', protocol: 'aave-v3' },

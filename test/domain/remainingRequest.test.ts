@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { remainingRequest, type Failed } from '../../domain/retry.js'
+import { remainingRequest, type Failed } from '../../domain/intent/retry.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
-import type { IntentRequest } from '../../domain/intent.js'
+import type { IntentRequest } from '../../domain/intent/intent.js'
 
 const usdc = 1_000_000n
 const lend: IntentRequest = { action: 'lend', asset: 'USDC', amountUnits: usdc, netOverDays: 30 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { remainingRequest } from '../../domain/retry.js'
+import { remainingRequest } from '../../domain/intent/retry.js'
 import { units } from './plan/markets.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
-import type { Effect } from '../../domain/results.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent/intent.js'
+import type { Effect } from '../../domain/intent/results.js'
 
 const any = { sequence: 0, asset: 'USDC', amount: '10', protocol: 'p' }
 const bridge: Step = {

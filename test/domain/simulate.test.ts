@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { networks } from '../../chains/registry.js'
+import { networks } from '../../evm/registry.js'
 import { acceptFault, assertFaultPossible, faultIn, isFaultOf } from '../../domain/simulate.js'
-import type { ExecutionPlan, Step } from '../../domain/intent.js'
+import type { ExecutionPlan, Step } from '../../domain/intent/intent.js'
 
 const refusal = (message: string) =>
   expect.objectContaining({

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { defaultLimits } from '../../domain/limits.js'
-import { plannedWithdrawal, type ExecutionPlan, type IntentRequest } from '../../domain/intent.js'
+import {
+  plannedWithdrawal,
+  type ExecutionPlan,
+  type IntentRequest,
+} from '../../domain/intent/intent.js'
 import { planIntent } from '../../domain/plan/planIntent.js'
-import { isWithinRequest, type Asked } from '../../domain/spending.js'
+import { isWithinRequest, type Asked } from '../../domain/intent/spending.js'
 import { anyBridge, anyLend, anyWithdraw, type Case } from './plan/anyMarket.js'
 import { holds } from './plan/holds.js'
 import { chainOf, positionOf, quoteOf, stateOf, units } from './plan/markets.js'

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { testCrashPoints } from './disturbed/crashPoints.js'
+import { testFaultPoints } from './disturbed/faultPoints.js'
 import { testFailures } from './disturbed/failures.js'
 import { testHeldUp } from './disturbed/heldUp.js'
 import { testKills } from './disturbed/kills.js'
 import { testMarkets } from './disturbed/markets.js'
 import { testOperators } from './disturbed/operators.js'
 import { testOutage } from './disturbed/outage.js'
-import { readHoldings } from './holdings.js'
+import { readReservationsOfToken } from './holdings.js'
 import { readSupply } from './money.js'
 import { startWorld, type OwnWorld } from './world.js'
 
@@ -24,7 +24,7 @@ let world: OwnWorld
 let supply: bigint
 
 beforeAll(async () => {
-  world = await startWorld({ CRASH_POINT_FILE: file })
+  world = await startWorld({ FAULT_POINT_FILE: file })
   supply = await readSupply(world)
 }, 600_000)
 afterEach(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
 describe('failures', () => testFailures(open))
 describe('held up', () => testHeldUp(open))
 describe('operators', () => testOperators(open))
-describe('crash points', () => testCrashPoints({ open, file }))
+describe('crash points', () => testFaultPoints({ open, file }))
 describe('kills', () => testKills(open))
 describe('an outage', () => testOutage(open))
 
@@ -50,10 +50,10 @@ test('after a restart everything is as it was, and goes on', async () => {
   supply += world.given()
   world = await world.restart()
   expect(world.stack.facts.apiKey).toBe(key)
-  expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
+  expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
   const { id } = await world.create(wallet, { action: 'lend', amount: 1, chain })
   expect((await world.untilOver(id)).status).toBe('completed')
-  expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(0n)
+  expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(0n)
 }, 120_000)
 
 // The clock of a chain that was put forward is set back by a restart: last.

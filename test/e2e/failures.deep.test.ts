@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromUnits } from '../../domain/money.js'
-import { readHoldings } from './holdings.js'
+import { readReservationsOfToken } from './holdings.js'
 import { expectConserved, expectTransactions } from './money.js'
 import { joinWorld, toTold, type Told, type Wallet, type World } from './world.js'
 
@@ -16,7 +16,7 @@ afterAll(() => world?.stop())
 const lend = (amount: number | string, more: object = {}) => ({ action: 'lend', amount, ...more })
 const simulate = (fault: string) => ({ metadata: { simulate: fault } })
 const usdcOn = async (chain: typeof ethereum | typeof arbitrum | typeof base, wallet: Wallet) =>
-  (await readHoldings(world.nodes[chain], wallet)).usdc
+  (await readReservationsOfToken(world.nodes[chain], wallet)).usdc
 
 /** Runs an intent that fails, and checks what must hold however it does. */
 async function fail(wallet: Wallet, body: object, order: string[] = []): Promise<Told> {
@@ -78,12 +78,12 @@ describe('metadata.simulate', () => {
     })
     expect(await usdcOn(base, wallet)).toBe(999_900n)
 
-    // Twins, and one that comes later: one retry.
-    const twins = await Promise.all([retry(told.id), retry(told.id), retry(told.id)])
-    expect(twins.map(({ status }) => status).sort()).toEqual([200, 200, 201])
+    // Baselines, and one that comes later: one retry.
+    const baselines = await Promise.all([retry(told.id), retry(told.id), retry(told.id)])
+    expect(baselines.map(({ status }) => status).sort()).toEqual([200, 200, 201])
     const later = await retry(told.id)
     expect(later.status).toBe(200)
-    expect(new Set([...twins, later].map((answer) => toTold(answer).id)).size).toBe(1)
+    expect(new Set([...baselines, later].map((answer) => toTold(answer).id)).size).toBe(1)
     const again = await world.untilOver(toTold(later).id)
     expect(again).toMatchObject({
       ...{ status: 'completed', retryOf: told.id, results: { finalAmount: '0.9999' } },
@@ -119,7 +119,7 @@ describe('metadata.simulate', () => {
     ])
     const again = await retried(told)
     await expectTransactions(world, again, [`deposit ${ethereum}`])
-    expect((await readHoldings(world.nodes[ethereum], wallet)).testDollar).toBe(0n)
+    expect((await readReservationsOfToken(world.nodes[ethereum], wallet)).testDollar).toBe(0n)
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
@@ -136,7 +136,7 @@ describe('metadata.simulate', () => {
     expect(await usdcOn(arbitrum, wallet)).toBe(0n)
     const again = await retried(told)
     await expectTransactions(world, again, [`withdraw ${arbitrum}`])
-    expect((await readHoldings(world.nodes[arbitrum], wallet)).aave).toBe(0n)
+    expect((await readReservationsOfToken(world.nodes[arbitrum], wallet)).aave).toBe(0n)
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
@@ -147,14 +147,14 @@ describe('metadata.simulate', () => {
     const wish = { action: 'withdraw', amount: 'max', chain: ethereum }
     const order = [`withdraw ${ethereum}`]
     const told = await fail(wallet, { ...wish, ...simulate('SWAP_FAILED') }, order)
-    const { testDollar } = await readHoldings(world.nodes[ethereum], wallet)
+    const { testDollar } = await readReservationsOfToken(world.nodes[ethereum], wallet)
     expect(told.error).toMatchObject({
       ...{ code: 'SWAP_FAILED', step: 2 },
       funds: [{ chain: ethereum, asset: 'TUSD', amount: fromUnits(testDollar, 6) }],
     })
     const again = await retried(told)
     await expectTransactions(world, again, [`swap ${ethereum}`])
-    const { usdc, ...rest } = await readHoldings(world.nodes[ethereum], wallet)
+    const { usdc, ...rest } = await readReservationsOfToken(world.nodes[ethereum], wallet)
     expect(rest).toMatchObject({ testDollar: 0n, aave: 0n })
     expect(again.results.finalAmount).toBe(fromUnits(usdc, 6))
     expect(await expectConserved(world, wallet)).toBe(0n)

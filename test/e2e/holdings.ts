@@ -30,7 +30,7 @@ export const sum = (all: bigint[]) => all.reduce((total, one) => total + one, 0n
 const word = (address: string) => zeroPadValue(address, 32).toLowerCase()
 
 /** What a wallet has on a chain: in itself, and in each market. Base units. */
-export async function readHoldings(node: Node, { address }: Pick<Wallet, 'address'>) {
+export async function readReservationsOfToken(node: Node, { address }: Pick<Wallet, 'address'>) {
   const { usdc, testDollar, aToken, comet, vault } = node.contracts
   const held = (at: string | undefined) => (at ? read(node, at, 'balanceOf', [address]) : 0n)
   const shares = await held(vault)
@@ -79,7 +79,7 @@ async function readSwapLoss(node: Node, { address }: Pick<Wallet, 'address'>): P
 
 /** A wallet's money on one chain, base units: what it has, has lent, was given, and what became of the rest. */
 export async function readAccount(node: Node, wallet: Pick<Wallet, 'address'>) {
-  const { usdc, testDollar, aave, comet, vault, eth } = await readHoldings(node, wallet)
+  const { usdc, testDollar, aave, comet, vault, eth } = await readReservationsOfToken(node, wallet)
   const made = await readTransferred(node, node.contracts.usdc, ZeroAddress, wallet.address)
   const { burned, minted, fees } = await readBridged(node, wallet)
   const loss = await readSwapLoss(node, wallet)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromUnits } from '../../domain/money.js'
 import { execute, expectAbout } from './execute.js'
-import { readHoldings } from './holdings.js'
+import { readReservationsOfToken } from './holdings.js'
 import { expectConserved } from './money.js'
 import { joinWorld, toTold, type Wallet, type World } from './world.js'
 
@@ -23,7 +23,7 @@ const withdraw = (amount: number | string, chain: string) => ({
   ...{ action: 'withdraw', amount, chain },
 })
 const holdingsOn = (chain: typeof ethereum | typeof arbitrum | typeof base, wallet: Wallet) =>
-  readHoldings(world.nodes[chain], wallet)
+  readReservationsOfToken(world.nodes[chain], wallet)
 
 describe('lend', () => {
   test('without a chain: over the bridge to the best rate, and deposits what arrived', async () => {
@@ -114,7 +114,7 @@ describe('lend', () => {
   test('error: what one intent brings over the bridge is not lent by another one', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const first = await world.create(wallet, lend(1))
-    // Free for a moment only, if its arrival is booked before its reservation.
+    // Free for a moment only, if its arrival is indexed before its reservation.
     const answers = []
     let told = first
     while (!/completed|failed/.test(told.status)) {
@@ -122,7 +122,7 @@ describe('lend', () => {
       answers.push((await world.call('POST', '/intents', second)).body)
       told = toTold(await world.call('GET', `/intents/${first.id}`))
     }
-    // Where booking is two seconds late nobody can tell yet: it is planned, and refused, once all is booked.
+    // Where indexing is two seconds late nobody can tell yet: it is planned, and refused, once all is indexed.
     for (const { id } of answers.filter(({ status }) => status === 'pending')) {
       expect(await world.untilOver(String(id))).toMatchObject({
         status: 'failed',
@@ -170,5 +170,5 @@ async function giveVaultShares(wallet: Wallet, units: bigint): Promise<void> {
   const { usdc, vault = '' } = world.nodes[base].contracts
   await world.own(base, usdc, 'approve', [vault, units])
   const block = await world.own(base, vault, 'deposit', [units, wallet.address])
-  await world.untilBooked(base, block)
+  await world.untilIndexed(base, block)
 }

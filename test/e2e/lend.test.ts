@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
-import { readHoldings } from './holdings.js'
+import { readReservationsOfToken } from './holdings.js'
 import { expectConserved, expectTransactions, readSupply } from './money.js'
 import { until } from './stack.js'
 import { startWorld, type OwnWorld, type Wallet } from './world.js'
@@ -28,7 +28,7 @@ async function createFundedWallet(userId: string): Promise<Wallet> {
   return wallet
 }
 
-const holdings = (wallet: Wallet) => readHoldings(world.nodes[arbitrum], wallet)
+const holdings = (wallet: Wallet) => readReservationsOfToken(world.nodes[arbitrum], wallet)
 
 describe('a wallet that holds no ETH', () => {
   test('lends what it was funded with, and the chain says the same as the API', async () => {
@@ -82,7 +82,7 @@ describe('a wallet that holds no ETH', () => {
   test('funding sends exactly 1 USDC, however often its workflow is started', async () => {
     const wallet = await createFundedWallet('carol')
     const funding = () => world.db('funding').where({ wallet_id: wallet.id })
-    await funding().update({ dispatched_at: null, swept_at: null })
+    await funding().update({ dispatched_at: null, dispatch_attempted_at: null })
     await until(
       () => funding().first('dispatched_at'),
       (row: { dispatched_at: Date | null }) => row.dispatched_at !== null,
@@ -93,8 +93,8 @@ describe('a wallet that holds no ETH', () => {
 
   test('two intents on one balance: one completes, the other is refused', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
-    const twins = [1, 2].map(() => world.create(wallet, lend(0.6, arbitrum)))
-    const answers = await Promise.allSettled(twins)
+    const baselines = [1, 2].map(() => world.create(wallet, lend(0.6, arbitrum)))
+    const answers = await Promise.allSettled(baselines)
     const ids = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []))
     const refusals = answers.flatMap((one): unknown[] =>
       one.status === 'rejected' ? [one.reason] : [],
@@ -129,7 +129,7 @@ describe('parts that die', () => {
     const ids = created.map(({ id }) => id)
     const begun = () => world.db('operation').whereIn('intent_id', ids).distinct('intent_id')
     await until(begun, ({ length }) => length === ids.length)
-    await world.kill('api', 'worker', 'lanes', 'signer')
+    await world.kill('api', 'worker', 'relayer', 'signer')
 
     for (const [i, [wallet, , order]] of cases.entries()) {
       const told = await world.untilOver(ids[i] ?? '')

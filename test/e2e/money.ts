@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { chainNames } from '../../chains/registry.js'
+import { chainNames } from '../../evm/registry.js'
 import { balanceOf, read, readAccount, sum } from './holdings.js'
 import type { Told, Wallet, World } from './world.js'
 

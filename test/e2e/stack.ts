@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
-import { timed } from '../support/seconds.js'
+import { timed } from '../support/run/seconds.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,7 +24,7 @@ export type Facts = {
   databaseUrl: string
   rpcUrls: Record<string, string>
   attestationUrl: string
-  pids: Record<'api' | 'worker' | 'lanes' | 'signer' | 'temporal' | 'postgres', number>
+  pids: Record<'api' | 'worker' | 'relayer' | 'signer' | 'temporal' | 'postgres', number>
 }
 
 export type Stack = {

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
-import type { ChainName } from '../../chains/registry.js'
-import { callRpc } from '../../devnet/rpc.js'
+import type { ChainName } from '../../evm/registry.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { openEvents, type EventClient, type Told } from '../api/eventClient.js'
-import { createPeople } from '../web/people.js'
+import { createPeople } from '../clients/dashboard/people.js'
 import type { World } from './world.js'
 
 /** An event, and when it came, ms of Unix time. */

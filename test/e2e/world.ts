@@ -2,15 +2,15 @@ import { expect } from 'vitest'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Interface, JsonRpcProvider, parseUnits, toQuantity } from 'ethers'
-import { connect } from '../../db/connection/connect.js'
-import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
-import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
-import { devnetOwner } from '../../devnet/deploy.js'
-import { callRpc } from '../../devnet/rpc.js'
+import { connect } from '../../db/client/connect.js'
+import { createAccount, createApiKey } from '../../db/accounts/accounts.js'
+import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
+import { devnetOwner } from '../../dev/devnet/deploy.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { Steward, type CreateIntentParams, type Wallet } from '@steward/sdk'
 import { getShared } from '../support/fixtures.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
-import type { Faults } from '../../devnet/iris/attestation.js'
+import type { Faults } from '../../dev/devnet/iris/attestation.js'
 
 export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
 export type { Wallet }
@@ -120,7 +120,7 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
     ...{ ...world, stack },
 
     /** Stops or lets go on one of the stack's processes. */
-    signal(part: 'lanes' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
+    signal(part: 'relayer' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
       const pid = stack.readFacts().pids[part]
       process.kill(pid, signal)
       if (signal === 'SIGSTOP') stopped.add(pid)
@@ -160,7 +160,7 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
       const provider = await readAddress(world.nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
       const configurator = await readAddress(world.nodes[chain], provider, 'getPoolConfigurator')
       const block = await world.own(chain, configurator, 'setReservePause', [aaveAsset, paused])
-      if (!paused) await world.untilBooked(chain, block)
+      if (!paused) await world.untilIndexed(chain, block)
     },
 
     async stop() {
@@ -195,17 +195,17 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     const units = parseUnits(amount, 6)
     const block = await own(chain, nodes[chain].contracts.usdc, 'mint', [address, units])
     given += units
-    await untilBooked(chain, block)
+    await untilIndexed(chain, block)
   }
 
-  const untilBooked = (chain: ChainName, block: bigint) =>
+  const untilIndexed = (chain: ChainName, block: bigint) =>
     until(
-      () => db('chain').where({ name: chain }).first<{ block: bigint }>('booked_block as block'),
+      () => db('chain').where({ name: chain }).first<{ block: bigint }>('indexed_block as block'),
       (row) => BigInt(row.block) >= block,
     )
 
   return {
-    ...{ stack, db, nodes, steward, call, own, give, untilBooked },
+    ...{ stack, db, nodes, steward, call, own, give, untilIndexed },
     /** Base units of USDC that tests have made. */
     given: () => given,
 

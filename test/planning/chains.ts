@@ -2,25 +2,25 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Interface, toQuantity } from 'ethers'
-import { connectChains, type Chains } from '../../chains/connect.js'
-import { readBlock } from '../../chains/read.js'
+import { connectChains, type Chains } from '../../evm/connect.js'
+import { readBlock } from '../../evm/read.js'
 import {
   chainNames,
   createRegistry,
   type ChainName,
   type DevnetContracts,
   type Registry,
-} from '../../chains/registry.js'
-import { devnetOwner } from '../../devnet/deploy.js'
-import { devnetTerms, type Terms } from '../../devnet/chains.js'
-import { waitForReceipt } from '../../devnet/plan.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { startIris } from '../../devnet/iris/iris.js'
-import { storeFees } from '../../lanes/fees.js'
-import { connectAttestations } from '../../protocols/bridges/bridges.js'
+} from '../../evm/registry.js'
+import { devnetOwner } from '../../dev/devnet/deploy.js'
+import { devnetTerms, type Terms } from '../../dev/devnet/chains.js'
+import { waitForReceipt } from '../../dev/devnet/contracts/plan.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { startIris } from '../../dev/devnet/iris/iris.js'
+import { storeFees } from '../../relayer/fees.js'
+import { connectAttestations } from '../../evm/bridges/bridges.js'
 import { takeDeployed } from '../support/nodes.js'
-import { timed } from '../support/seconds.js'
-import type { Db } from '../../db/connection/connect.js'
+import { timed } from '../support/run/seconds.js'
+import type { Db } from '../../db/client/connect.js'
 
 /** anvil answers before it has mined. */
 const MINT_MS = 10_000
@@ -49,8 +49,8 @@ export type TestChains = {
   /** Where what was deployed is, as `DEVNET_FILE` has it. */
   contracts: Record<string, DevnetContracts>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
-  /** Writes the head of each chain as booked, as the driver does, and first what the bridge costs. */
-  book(db: Db): Promise<void>
+  /** Writes the head of each chain as indexed, as the driver does, and first what the bridge costs. */
+  index(db: Db): Promise<void>
   stop(): Promise<void>
 }
 
@@ -94,15 +94,15 @@ async function start(
       const receipt = await waitForReceipt(urls[chain], hash, MINT_MS)
       if (receipt?.status !== '0x1') throw new Error(`No USDC for ${to} on ${chain}.`)
     },
-    async book(db) {
+    async index(db) {
       if (!priced.has(db)) await storeFees(db, connectAttestations(iris.url), chains)
       priced.add(db)
       const answering = chains.list.filter(({ chain }) => names.includes(chain.name))
-      for (const client of answering) await bookHead(db, client)
+      for (const client of answering) await indexHead(db, client)
     },
     async stop() {
       for (const client of chains.list) client.close()
-      await Promise.all([iris.stop(), ...nodes.map(({ giveBack }) => giveBack())])
+      await Promise.all([iris.stop(), ...nodes.map(({ release }) => release())])
     },
   }
 }
@@ -125,20 +125,20 @@ function registryOf(contracts: Record<string, DevnetContracts>): Registry {
   }
 }
 
-async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
+async function indexHead(db: Db, client: Chains['list'][number]): Promise<void> {
   const head = await readBlock(client, 'latest')
   if (!head) throw new Error('The chain has no block.')
   const { chainId, name } = client.chain
-  const booked = {
-    booked_block: head.number.toString(),
-    booked_hash: head.hash,
+  const indexed = {
+    indexed_block: head.number.toString(),
+    indexed_hash: head.hash,
     base_fee_wei: head.baseFeeWei.toString(),
-    booked_at: db.raw('clock_timestamp()'),
+    indexed_at: db.raw('clock_timestamp()'),
   }
   await db('chain')
-    .insert({ id: chainId, name, finalized_block: 0, ...booked })
+    .insert({ id: chainId, name, finalized_block: 0, ...indexed })
     .onConflict('id')
-    .merge(booked)
+    .merge(indexed)
   await db('block_header')
     .insert({ chain_id: chainId, number: head.number.toString(), hash: head.hash })
     .onConflict(['chain_id', 'number'])

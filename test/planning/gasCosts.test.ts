@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet, toBeHex, toQuantity } from 'ethers'
-import { connectChains } from '../../chains/connect.js'
-import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../../chains/l1Costs.js'
-import { devnetTerms } from '../../devnet/chains.js'
-import { callRpc } from '../../devnet/rpc.js'
+import { connectChains } from '../../evm/connect.js'
+import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../../evm/l1Costs.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { readMarket, type MarketSnapshot } from '../../planning/market.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
@@ -36,21 +36,21 @@ async function price(name: Name, l1Wei: bigint): Promise<void> {
 
 /** What a process that has just started would plan with; `seen` counts what it asks of a chain. */
 async function readCosts(name: Name, seen?: Map<string, number>) {
-  await world.book(database.db)
-  const doors: FaultProxy[] = []
-  const door = async (url: string) => {
+  await world.index(database.db)
+  const schemes: FaultProxy[] = []
+  const scheme = async (url: string) => {
     const proxy = await startFaultProxy(url)
     proxy.set(({ method }) => void seen?.set(method, (seen.get(method) ?? 0) + 1))
-    doors.push(proxy)
+    schemes.push(proxy)
     return proxy.url
   }
-  const urls = { ...world.urls, [name]: await door(world.urls[name]) }
+  const urls = { ...world.urls, [name]: await scheme(world.urls[name]) }
   const chains = connectChains(world.registry, urls)
   const request = { action: 'lend', asset: 'USDC', amountUnits: 1n } as const
   const tools = { db: database.db, chains }
   const market = await readMarket(tools, Wallet.createRandom().address, request)
   for (const client of chains.list) client.close()
-  for (const proxy of doors) await proxy.stop()
+  for (const proxy of schemes) await proxy.stop()
   return gasOf(market, name)
 }
 
@@ -88,7 +88,7 @@ describe('readMarket', () => {
   test.each(names)('%s: asks for prices together with the rest', async (name) => {
     const seen = new Map<string, number>()
     await readCosts(name, seen)
-    // All at the booked block.
+    // All at the indexed block.
     expect(seen.get('eth_call')).toBe(1)
     expect(seen.get('eth_getBlockByNumber')).toBeUndefined()
     expect(seen.get('eth_maxPriorityFeePerGas') ?? 0).toBeLessThanOrEqual(1)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet } from 'ethers'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { insertReservation } from '../../db/lanes/reservations.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { insertReservation } from '../../db/intents/reservations.js'
 import {
   planPending,
   previewPlan,
@@ -9,10 +9,10 @@ import {
   type PlanningTools,
 } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
-import { connectChains } from '../../chains/connect.js'
-import type { IntentRequest } from '../../domain/intent.js'
-import type { NetworkName } from '../../chains/registry.js'
-import { scopeTransaction } from '../../db/connection/scope.js'
+import { connectChains } from '../../evm/connect.js'
+import type { IntentRequest } from '../../domain/intent/intent.js'
+import type { NetworkName } from '../../evm/registry.js'
+import { scopeTransaction } from '../../db/client/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { closedUrl, mine, silentChains, startChains, type TestChains } from './chains.js'
@@ -49,11 +49,11 @@ afterAll(async () => {
   await Promise.all([database.drop(), world.stop()])
 })
 
-/** A wallet that holds `units` in the booked block. */
+/** A wallet that holds `units` in the indexed block. */
 async function walletWith(units: bigint): Promise<TestWallet> {
   const { address } = Wallet.createRandom()
   if (units > 0n) await world.mint(chain, address, units)
-  await world.book(database.db)
+  await world.index(database.db)
   return insertTestWallet(database.db, address)
 }
 
@@ -144,19 +144,19 @@ describe('createIntent', () => {
       const reasons = results.flatMap((r) => (r.status === 'rejected' ? [r.reason as unknown] : []))
       for (const reason of reasons) expect(reason).toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
       const rows = await reservationsOf(wallet)
-      const promised = rows.reduce((sum, { units }) => sum + BigInt(units), 0n)
+      const reservedInMarkets = rows.reduce((sum, { units }) => sum + BigInt(units), 0n)
       // Whoever came last was refused although one unit of his was missing: nothing is left over.
-      expect(promised).toBe(10n * usdc)
+      expect(reservedInMarkets).toBe(10n * usdc)
       expect(rows).toHaveLength(64 - reasons.length)
       expect(await intentsOf(wallet)).toHaveLength(rows.length)
     },
   )
 
-  test('money that arrived after the booked block does not count yet', async () => {
+  test('money that arrived after the indexed block does not count yet', async () => {
     const wallet = await walletWith(0n)
     await world.mint(chain, wallet.address, usdc)
     await expect(create(wallet, usdc)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
-    await world.book(database.db)
+    await world.index(database.db)
     await expect(create(wallet, usdc)).resolves.toMatchObject({ status: 'planning' })
   })
 
@@ -182,12 +182,12 @@ describe('createIntent', () => {
     expect(intent).toMatchObject({ status: 'pending', plan: null })
   })
 
-  test('a booked block that the node no longer has: pending', async () => {
+  test('a indexed block that the node no longer has: pending', async () => {
     const wallet = await walletWith(usdc)
     await database
       .db('chain')
       .where({ name: chain })
-      .update({ booked_hash: `0x${'ab'.repeat(32)}` })
+      .update({ indexed_hash: `0x${'ab'.repeat(32)}` })
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
@@ -197,14 +197,14 @@ describe('createIntent', () => {
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
-  test('a chain that nobody has booked yet: pending', async () => {
+  test('a chain that nobody has indexed yet: pending', async () => {
     const wallet = await walletWith(usdc)
     await database.db('block_header').delete()
     await database.db('chain').where({ name: chain }).delete()
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
-  test('balances are read at the booked block, however far the chain is', async () => {
+  test('balances are read at the indexed block, however far the chain is', async () => {
     const wallet = await walletWith(usdc)
     await mine(world.urls[chain], 5)
     expect(await create(wallet, usdc)).toMatchObject({ status: 'planning' })
@@ -315,7 +315,7 @@ describe('planPending', () => {
 })
 
 describe('a reservation that another intent holds', () => {
-  test('is the reason that a plan is refused until the block of its spending is booked', async () => {
+  test('is the reason that a plan is refused until the block of its spending is indexed', async () => {
     const wallet = await walletWith(usdc)
     const other = await insertTestIntent(database.db, wallet, 'executing')
     const token = world.registry.get(chain).usdc.address

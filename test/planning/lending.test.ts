@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { Interface, getAddress } from 'ethers'
-import { aaveV3 } from '../../protocols/lending/aaveV3.js'
-import { apyPercent } from '../../protocols/lending/apy.js'
+import { aaveV3 } from '../../evm/lending/aaveV3.js'
+import { apyPercent } from '../../evm/lending/apy.js'
 import { assertAllowed } from '../../custody/policy.js'
-import type { EventLog } from '../../chains/read.js'
-import type { Market } from '../../chains/registry.js'
+import type { EventLog } from '../../evm/read.js'
+import type { Market } from '../../evm/registry.js'
 
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
 const [wallet, stranger, otherToken] = [account('aa'), account('bb'), account('cc')]

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet } from 'ethers'
-import { connectChains } from '../../chains/connect.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { resumeWork, stopWork, type StopTarget } from '../../db/lanes/stops.js'
+import { connectChains } from '../../evm/connect.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { resumeWork, pauseWork, type PauseTarget } from '../../db/pauses.js'
 import { planPending, type PlanningTools } from '../../planning/intents.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
@@ -17,7 +17,7 @@ let database: TestDatabase
 let world: TestChains
 let worker: Db
 let tools: PlanningTools
-let paused: StopTarget[] = []
+let paused: PauseTarget[] = []
 
 beforeAll(async () => {
   ;[database, world] = await Promise.all([createDatabase(), startChains([near, far])])
@@ -33,11 +33,11 @@ afterAll(async () => {
 })
 afterEach(resume)
 
-const target = (name: typeof near | typeof far): StopTarget => ({
+const target = (name: typeof near | typeof far): PauseTarget => ({
   ...{ scope: 'chain', subject: String(world.registry.get(name).chainId) },
 })
-async function pause(...targets: StopTarget[]): Promise<void> {
-  for (const one of targets) await stopWork(database.db, one, order)
+async function pause(...targets: PauseTarget[]): Promise<void> {
+  for (const one of targets) await pauseWork(database.db, one, order)
   paused.push(...targets)
 }
 async function resume(): Promise<void> {
@@ -48,7 +48,7 @@ async function resume(): Promise<void> {
 async function walletWith(units: bigint): Promise<TestWallet> {
   const { address } = Wallet.createRandom()
   await world.mint(near, address, units)
-  await world.book(database.db)
+  await world.index(database.db)
   return insertTestWallet(database.db, address)
 }
 const pending = (wallet: TestWallet, values = {}) =>

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
-import { connectChains, type Chains } from '../../chains/connect.js'
-import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
-import { chainNames, type ChainName } from '../../chains/registry.js'
+import { connectChains, type Chains } from '../../evm/connect.js'
+import { MULTICALL_ADDRESS } from '../../evm/calls/multicall.js'
+import { chainNames, type ChainName } from '../../evm/registry.js'
 import {
   startFaultProxy,
   type Fault,
@@ -34,18 +34,18 @@ const multicall = new Interface([
 export async function listenTo({ registry, urls }: TestChains): Promise<Asked> {
   const heard: { chain: ChainName; call: RpcCall }[] = []
   const faults = new Map<ChainName, (call: RpcCall) => Fault | undefined>()
-  const doors: FaultProxy[] = []
+  const schemes: FaultProxy[] = []
   const open = async (chain: ChainName) => {
-    const door = await startFaultProxy(urls[chain])
-    door.set((call) => {
+    const scheme = await startFaultProxy(urls[chain])
+    scheme.set((call) => {
       heard.push({ chain, call })
       return faults.get(chain)?.(call)
     })
-    doors.push(door)
-    return [chain, door.url] as const
+    schemes.push(scheme)
+    return [chain, scheme.url] as const
   }
-  const doorUrls = Object.fromEntries(await Promise.all(chainNames.map(open)))
-  const chains = connectChains(registry, doorUrls as Record<ChainName, string>)
+  const schemeUrls = Object.fromEntries(await Promise.all(chainNames.map(open)))
+  const chains = connectChains(registry, schemeUrls as Record<ChainName, string>)
   return {
     chains,
     calls: (chain, method) =>
@@ -61,7 +61,7 @@ export async function listenTo({ registry, urls }: TestChains): Promise<Asked> {
     fail: (chain, decide) => void (decide ? faults.set(chain, decide) : faults.delete(chain)),
     async stop() {
       for (const client of chains.list) client.close()
-      await Promise.all(doors.map((door) => door.stop()))
+      await Promise.all(schemes.map((scheme) => scheme.stop()))
     },
   }
 }

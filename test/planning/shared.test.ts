@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Wallet, toBeHex, toQuantity } from 'ethers'
-import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
-import { chainNames, type ChainName } from '../../chains/registry.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { devnetTerms } from '../../devnet/chains.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { planOnceBooked } from '../../planning/booking.js'
+import { ARB_GAS_INFO_ADDRESS } from '../../evm/l1Costs.js'
+import { chainNames, type ChainName } from '../../evm/registry.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { planOnceIndexed } from '../../planning/waitForIndex.js'
 import { readMarket, type MarketSnapshot } from '../../planning/market.js'
 import { planWithReservations, type PlanInput } from '../../planning/plan.js'
 import { insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startChains, type TestChains } from './chains.js'
 import { listenTo, type Asked } from './questions.js'
-import type { IntentRequest } from '../../domain/intent.js'
+import type { IntentRequest } from '../../domain/intent/intent.js'
 
 const arbitrum = 'arbitrum-sepolia'
 const usdc = 1_000_000n
@@ -28,7 +28,7 @@ beforeAll(async () => {
   db = connect(database.urlAs('steward_api'), 10)
 })
 beforeEach(async () => {
-  await world.book(database.db)
+  await world.index(database.db)
   asked = await listenTo(world)
 })
 afterEach(() => asked.stop())
@@ -50,14 +50,14 @@ const isAboutPool = ({ to }: { to: string }) =>
 const isAbout = (wallet: string) => (question: { data: string }) =>
   question.data.toLowerCase().includes(wallet.slice(2).toLowerCase())
 
-/** What data costs on L1, in a block of its own that is not booked yet. */
+/** What data costs on L1, in a block of its own that is not indexed yet. */
 async function priceData(wei: bigint): Promise<void> {
   const url = world.urls[arbitrum]
   const slot = [toBeHex(0, 32), toBeHex(wei, 32)]
   await callRpc(url, 'anvil_setStorageAt', [ARB_GAS_INFO_ADDRESS, ...slot])
   await priceGas(devnetTerms[arbitrum].baseFeeWei)
 }
-/** What gas costs, in a block of its own that is not booked yet. */
+/** What gas costs, in a block of its own that is not indexed yet. */
 async function priceGas(wei: bigint): Promise<void> {
   const url = world.urls[arbitrum]
   await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(wei)])
@@ -70,31 +70,31 @@ describe('what a plan asks', () => {
     const { snapshots } = await read(newWallet())
     expect(snapshots).toHaveLength(chainNames.length)
     const at = asked.calls(name, 'eth_call').map(({ params: [, block] }) => block)
-    const blockHash = snapshots.find(({ client }) => client.chain.name === name)?.booked.hash
+    const blockHash = snapshots.find(({ client }) => client.chain.name === name)?.indexed.hash
     expect(new Set(at)).toEqual(new Set([{ blockHash, requireCanonical: true }]))
   })
 
-  test('at a new block all is asked anew, and nothing of it before it is booked', async () => {
+  test('at a new block all is asked anew, and nothing of it before it is indexed', async () => {
     await priceData(1_000_000_000n)
-    await world.book(database.db)
+    await world.index(database.db)
     const usual = await costOf()
     await priceData(10_000_000_000n)
     asked.forget()
     expect(await costOf()).toBe(usual)
     expect(asked.questions().some(isAboutPool)).toBe(false)
-    await world.book(database.db)
+    await world.index(database.db)
     asked.forget()
     expect(await costOf()).toBeGreaterThan(2 * usual)
     expect(asked.questions().some(isAboutPool)).toBe(true)
   })
 
-  test('gas costs what the booked block says, or where that is not known, the head', async () => {
+  test('gas costs what the indexed block says, or where that is not known, the head', async () => {
     await priceData(1n)
-    await world.book(database.db)
+    await world.index(database.db)
     const usual = await costOf()
     await priceGas(100n * devnetTerms[arbitrum].baseFeeWei)
     expect(await costOf()).toBe(usual)
-    await world.book(database.db)
+    await world.index(database.db)
     const high = await costOf()
     expect(high).toBeGreaterThan(20 * usual)
     await database.db('chain').update({ base_fee_wei: null })
@@ -105,25 +105,25 @@ describe('what a plan asks', () => {
     const url = world.urls[arbitrum]
     const before = await callRpc(url, 'evm_snapshot')
     await priceData(1_000_000_000n)
-    await world.book(database.db)
+    await world.index(database.db)
     const orphan = snapshotOf(await read(newWallet()), arbitrum)
     await callRpc(url, 'evm_revert', [before])
     await priceData(10_000_000_000n)
-    await world.book(database.db)
+    await world.index(database.db)
     const replaced = snapshotOf(await read(newWallet()), arbitrum)
-    expect(replaced.booked.number).toBe(orphan.booked.number)
-    expect(replaced.booked.hash).not.toBe(orphan.booked.hash)
+    expect(replaced.indexed.number).toBe(orphan.indexed.number)
+    expect(replaced.indexed.hash).not.toBe(orphan.indexed.hash)
     expect(replaced.gasUsd.deposit).toBeGreaterThan(2 * orphan.gasUsd.deposit)
   })
 
-  test('while booking is held up, rates and prices are those of the head', async () => {
+  test('while indexing is held up, rates and prices are those of the head', async () => {
     await database.db('chain').update({
-      booked_at: database.db.raw("clock_timestamp() - interval '2 minutes'"),
+      indexed_at: database.db.raw("clock_timestamp() - interval '2 minutes'"),
     })
     const wallet = newWallet()
-    const { booked } = snapshotOf(await read(wallet), arbitrum)
+    const { indexed } = snapshotOf(await read(wallet), arbitrum)
     for (const question of asked.questions().filter(({ chain }) => chain === arbitrum)) {
-      const own = { blockHash: booked.hash, requireCanonical: true }
+      const own = { blockHash: indexed.hash, requireCanonical: true }
       expect(question.block).toEqual(isAbout(wallet)(question) ? own : 'latest')
     }
   })
@@ -138,7 +138,7 @@ describe('what a plan asks', () => {
   })
 })
 
-describe('planOnceBooked', () => {
+describe('planOnceIndexed', () => {
   const base = 'base-sepolia'
   const amount = { asset: 'USDC', amountUnits: usdc } as const
   const withdraw = { action: 'withdraw', ...amount, chain: arbitrum } as const
@@ -146,7 +146,7 @@ describe('planOnceBooked', () => {
   const plan = async (request: IntentRequest, attempt: (input: PlanInput) => Promise<unknown>) => {
     const owner = await insertTestWallet(database.db, newWallet())
     const spender = { accountId: owner.accountId, walletId: owner.id, address: owner.address }
-    return planOnceBooked({ db, chains: asked.chains }, spender, { request, attempt })
+    return planOnceIndexed({ db, chains: asked.chains }, spender, { request, attempt })
   }
 
   test.each([
@@ -178,7 +178,7 @@ describe('wallets that plan at the same moment', () => {
     const rich = wallets.slice(0, 4)
     for (const [i, wallet] of rich.entries())
       await world.mint(arbitrum, wallet, BigInt(i + 1) * usdc)
-    await world.book(database.db)
+    await world.index(database.db)
     const markets = await Promise.all(wallets.map(read))
     const balances = markets.map((market) => snapshotOf(market, arbitrum).balanceUnits)
     expect(balances).toEqual(wallets.map((_, i) => (i < rich.length ? BigInt(i + 1) * usdc : 0n)))

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
 import type { Tier } from '../../domain/tiers.js'
-import type { Payload } from '../../signer/payload.js'
-import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
+import type { Payload } from '../../signer/build/payload.js'
+import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 
 const WALLETS = 20
 
@@ -81,7 +81,7 @@ describe('waiting operations', () => {
 describe('a sender', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
   })
   afterAll(() => world?.stop())
 
@@ -95,7 +95,7 @@ describe('a sender', () => {
     expect(await world.transactions()).toHaveLength(16)
     await world.broadcast()
     await world.mine()
-    await world.book()
+    await world.index()
     await world.round()
     const transactions = await world.transactions()
     expect(transactions.map(({ nonce }) => nonce)).toEqual([...Array(17).keys()].map(BigInt))

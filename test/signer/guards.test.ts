@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
-import { DELEGATE_ADDRESS } from '../../chains/registry.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { entryPoint } from '../../protocols/userOperation.js'
+import { DELEGATE_ADDRESS } from '../../evm/registry.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { entryPoint } from '../../evm/calls/userOperation.js'
 import {
   createWorld,
   finalityBlocks,
   usdcUnits,
   type Lend,
   type World,
-} from '../lanes/world/fixture.js'
-import { forgetOperations } from '../lanes/world/forget.js'
+} from '../relayer/world/fixture.js'
+import { forgetOperations } from '../relayer/world/scenes/forget.js'
 import type { Decide } from '../support/faultProxy.js'
-import type { SignerTools } from '../../signer/round.js'
+import type { SignerTools } from '../../signer/signingContext.js'
 
 let world: World
 
 beforeAll(async () => {
-  world = await createWorld({ lanes: 1 })
+  world = await createWorld({ senderCount: 1 })
 })
 afterEach(() => world.proxy.set(undefined))
 afterAll(() => world?.stop())
@@ -28,13 +28,13 @@ const count = async () => (await world.transactions()).length
 const expectDone = async ({ operationId }: Lend) =>
   expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
 /** The stored transaction that includes an operation. */
-async function carrierOf({ operationId }: Lend): Promise<Transaction> {
+async function bundleTransactionOf({ operationId }: Lend): Promise<Transaction> {
   const row = await world.row(operationId)
   const send = (await world.sends()).find(({ tx_id }) => tx_id === row?.tx_id)
   return Transaction.from(send?.raw ?? '')
 }
 const authorizationsOf = async (lend: Lend) =>
-  ((await carrierOf(lend)).authorizationList ?? []).map(({ address }) => address)
+  ((await bundleTransactionOf(lend)).authorizationList ?? []).map(({ address }) => address)
 const onMethod =
   (name: string, decide: (params: unknown[]) => ReturnType<Decide>): Decide =>
   ({ method, params }) =>
@@ -52,7 +52,7 @@ describe('the signer', () => {
     await world.retryNow(lend)
     await world.round()
     await expectDone(lend)
-    const { maxFeePerGas } = await carrierOf(lend)
+    const { maxFeePerGas } = await bundleTransactionOf(lend)
     expect(maxFeePerGas).toBeLessThanOrEqual(world.chain.maxFeeCapWei)
   })
 
@@ -67,7 +67,7 @@ describe('the signer', () => {
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
     expect(heard).toEqual([])
     await world.broadcast()
-    expect(heard).toEqual([(await carrierOf(lend)).serialized])
+    expect(heard).toEqual([(await bundleTransactionOf(lend)).serialized])
     await world.round()
     await expectDone(lend)
   })
@@ -144,7 +144,7 @@ describe('a refusal', () => {
     const again = { state: 'deferred', refused_block: first?.refused_block }
     expect(await world.row(lend.operationId)).toMatchObject(again)
     await world.mine()
-    await world.book()
+    await world.index()
     await world.retryNow(lend)
     world.proxy.set(() => 'http500')
     await world.sign()
@@ -192,7 +192,7 @@ describe('the delegation of a wallet', () => {
     return lend
   }
   const initCodesOf = async (lend: Lend) => {
-    const { data } = await carrierOf(lend)
+    const { data } = await bundleTransactionOf(lend)
     const [operations] = entryPoint.decodeFunctionData('handleOps', data) as unknown as [
       { sender: string; initCode: string }[],
     ]
@@ -214,7 +214,7 @@ describe('the delegation of a wallet', () => {
     await world.round()
     await expectDone(second)
     await world.mine(finalityBlocks + 1)
-    await world.book()
+    await world.index()
     const third = await lendAgain(first)
     expect(await authorizationsOf(third)).toEqual([])
     expect(await initCodesOf(third)).toEqual(marker)
@@ -232,12 +232,12 @@ describe('the delegation of a wallet', () => {
     await world.rpc('anvil_reorg', [2, []])
     await world.rpc('anvil_dropAllTransactions')
     await world.mine(3)
-    await world.book()
+    await world.index()
     const third = await lendAgain(first)
     expect(await authorizationsOf(third)).toEqual([DELEGATE_ADDRESS])
     await world.broadcast()
     await world.mine()
-    await world.book()
+    await world.index()
     for (const lend of [first, second, third]) await expectDone(lend)
     expect((await world.sends()).slice(0, sends.length)).toEqual(sends)
     expect(await world.deposited(first.wallet.address)).toBe(3n * usdcUnits)
@@ -247,7 +247,7 @@ describe('the delegation of a wallet', () => {
     const first = await createLend()
     await world.round()
     await world.mine(finalityBlocks + 1)
-    await world.book()
+    await world.index()
     const pruned = { error: { code: -32000, message: 'missing trie node' } }
     const fails = ([, at]: unknown[]) => (at === 'finalized' ? pruned : undefined)
     world.proxy.set(onMethod('eth_getCode', fails))

@@ -1,21 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readLanes, type Lane } from '../../db/lanes/signing.js'
-import { lockTaken, takeOperations } from '../../db/lanes/taking.js'
-import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+import { readSenders, type Sender } from '../../operations/signing/signing.js'
+import { lockClaimed, claimOperations } from '../../operations/signing/claiming.js'
+import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
 
 const LEASE_MS = 10_000
 
 let world: World
-let lane: Lane
+let sender: Sender
 beforeAll(async () => {
-  world = await createWorld({ lanes: 1 })
-  const [only] = await readLanes(world.db)
-  if (!only) throw new Error('No lane.')
-  lane = only
+  world = await createWorld({ senderCount: 1 })
+  const [only] = await readSenders(world.db)
+  if (!only) throw new Error('No sender.')
+  sender = only
 })
 afterAll(() => world?.stop())
 
-const take = (taker: string) => takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, taker)
+const take = (leaseOwner: string) =>
+  claimOperations(world.signerDb, { ...sender, lateSeconds: 60 }, leaseOwner)
 
 describe('the lease of a killed signer', () => {
   let id: string
@@ -29,7 +30,7 @@ describe('the lease of a killed signer', () => {
     world
       .db('operation')
       .where({ id })
-      .update({ taken_until: world.db.raw(`taken_until - ? * interval '1 ms'`, [ms]) })
+      .update({ leased_until: world.db.raw(`leased_until - ? * interval '1 ms'`, [ms]) })
   const setState = (state: string) => world.db('operation').where({ id }).update({ state })
 
   test.each(['queued', 'signed'])(
@@ -42,9 +43,9 @@ describe('the lease of a killed signer', () => {
       expect(await take('other')).toEqual([])
       await passTime(LEASE_MS / 2)
       expect(await take('other')).toHaveLength(1)
-      expect(await world.row(id)).toMatchObject({ taken_by: 'other', lost_leases: 1 })
+      expect(await world.row(id)).toMatchObject({ lease_owner: 'other', lost_leases: 1 })
       // If the first signer still runs, it can store nothing.
-      const stored = await world.signerDb.transaction((trx) => lockTaken(trx, taken, 'dead'))
+      const stored = await world.signerDb.transaction((trx) => lockClaimed(trx, taken, 'dead'))
       expect(stored).toEqual([])
     },
   )

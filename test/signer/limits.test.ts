@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/chains.js'
+import { readBalance } from '../../evm/read.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
 import { defaultLimits } from '../../domain/limits.js'
-import { readQuote } from '../../protocols/swaps/uniswapV3.js'
-import { insertCrossing, submitBurn } from '../lanes/bridge/crossing.js'
-import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
-import { lendIn, planWithdrawal, submitStep } from '../lanes/world/planned.js'
-import { keepPrices, mintDollars, setPoolPrice } from '../lanes/world/pool.js'
+import { readQuote } from '../../evm/swaps/uniswapV3.js'
+import { insertCrossing, submitBurn } from '../relayer/bridge/crossing.js'
+import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
+import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
+import { keepPrices, mintDollars, setPoolPrice } from '../relayer/world/pool.js'
 import type { Intent } from '../../db/intents/intents.js'
-import type { Wallet } from '../../db/tenants/wallets.js'
+import type { Wallet } from '../../db/accounts/wallets.js'
 
 /** Changes a step of a plan as only the database owner can. */
 async function forge(world: World, intentId: string, sequence: number, changes: object) {
@@ -37,7 +37,7 @@ describe('a market of another USD token', () => {
 
   beforeAll(async () => {
     const terms = devnetTerms['ethereum-sepolia']
-    world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
+    world = await createWorld({ senderCount: 1, terms: { ...terms, extras: ['testDollar'] } })
     dollar = world.contracts.testDollar ?? ''
   })
   afterAll(() => world?.stop())
@@ -56,7 +56,7 @@ describe('a market of another USD token', () => {
     wallet = await world.createWallet(0n)
     await mintDollars(world, dollar, wallet.address, 2n * units)
     await world.mine()
-    await world.book()
+    await world.index()
     const [market] = world.chain.markets
     if (!market) throw new Error('There is no market.')
     await lendIn(world, wallet, market, units)
@@ -159,7 +159,7 @@ describe('a market of another USD token', () => {
     expect(await dollarsOf((await addressOf(intent)) ?? '')).toBeGreaterThanOrEqual(arrived)
 
     // A signer without the limit would have signed it.
-    await world.db('operation').where({ id }).update({ state: 'queued', taken_until: null })
+    await world.db('operation').where({ id }).update({ state: 'queued', leased_until: null })
     const limits = { ...defaultLimits, swapLossBps: 10_000n }
     await world.sign({ ...world.signer, limits })
     expect(await world.row(id)).toMatchObject({ state: 'signed' })
@@ -190,7 +190,7 @@ describe('a market of another USD token', () => {
 describe('a market of USDC', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
   })
   afterAll(() => world?.stop())
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insertSignatures } from '../../db/lanes/signatures.js'
-import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
-import { changeUnbound } from '../lanes/world/unbound.js'
+import { insertSignatures } from '../../operations/signing/signatures.js'
+import { createWorld, owner, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
+import { changeUnbound } from '../relayer/world/scenes/unbound.js'
 
 describe('the signer rejects', () => {
   let world: World

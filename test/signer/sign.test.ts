@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { listenToOperations } from '../../db/connection/listen.js'
-import { watchQueue } from '../../db/lanes/queue.js'
+import { listenToOperations } from '../../db/client/listen.js'
+import { watchQueue } from '../../operations/queue.js'
 import { runSigner } from '../../signer/sign.js'
-import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
-import type { SignerTools } from '../../signer/round.js'
+import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
+import type { SignerTools } from '../../signer/signingContext.js'
 
 let world: World
 let stop: () => Promise<unknown> = () => Promise.resolve()
@@ -35,7 +35,7 @@ const PATIENCE_MS = 300
 
 describe('runSigner', () => {
   test('bundles operations that are ordered together', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const wallets = await world.createWallets(12, usdcUnits)
     startSigner()
     const lends = await Promise.all(wallets.map((wallet) => world.lend(wallet, usdcUnits)))
@@ -44,7 +44,7 @@ describe('runSigner', () => {
   })
 
   test('signs the rest of a backlog without another notification', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const lends: Lend[] = []
     for (const wallet of await world.createWallets(25, usdcUnits)) {
       lends.push(await world.lend(wallet, usdcUnits))
@@ -55,7 +55,7 @@ describe('runSigner', () => {
   })
 
   test('survives a failing node and continues when it recovers', async () => {
-    world = await createWorld({ lanes: 2 })
+    world = await createWorld({ senderCount: 2 })
     const [wallet] = await world.createWallets(1, usdcUnits)
     if (!wallet) throw new Error('No wallet.')
     world.proxy.set(() => 'reset')
@@ -70,7 +70,7 @@ describe('runSigner', () => {
   })
 
   test('ends only after late operations are signed or released', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const [wallet] = await world.createWallets(1, usdcUnits)
     if (!wallet) throw new Error('No wallet.')
     let isAsked = false

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { listenToOperations } from '../../db/connection/listen.js'
-import { watchQueue } from '../../db/lanes/queue.js'
+import { listenToOperations } from '../../db/client/listen.js'
+import { watchQueue } from '../../operations/queue.js'
 import { runSigner } from '../../signer/sign.js'
-import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
-import { lanesOf, setBalance, signAll, walletsOfEachLane } from '../lanes/world/gas.js'
-import { simulatedIn } from '../lanes/world/simulated.js'
-import type { Wallet } from '../../db/tenants/wallets.js'
+import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
+import { sendersOf, setBalance, signAll, walletsOfEachSender } from '../relayer/world/gas.js'
+import { simulatedIn } from '../relayer/world/simulated.js'
+import type { Wallet } from '../../db/accounts/wallets.js'
 
 let world: World
 let stop: () => Promise<unknown> = () => Promise.resolve()
@@ -65,8 +65,8 @@ function placeOf(message: string, holds: (facts: object) => boolean = () => true
   const place = world.logs.findIndex((one) => one.message === message && holds(one.facts))
   return place < 0 ? Infinity : place
 }
-const signedBy = (lane: string) =>
-  placeOf('bundle signed', (facts) => (facts as { lane: string }).lane === lane)
+const signedBy = (sender: string) =>
+  placeOf('bundle signed', (facts) => (facts as { sender: string }).sender === sender)
 const signedAt = ({ operationId }: Lend) =>
   placeOf('bundle signed', (facts) =>
     (facts as { operations: string[] }).operations.includes(operationId),
@@ -75,12 +75,12 @@ const signedAt = ({ operationId }: Lend) =>
 const settle = async () => {
   await world.broadcast()
   await world.mine()
-  await world.book()
+  await world.index()
 }
 
 describe('an unanswered estimate', () => {
   test('does not delay the operations claimed with it', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const wallets = await world.createWallets(6, usdcUnits)
     const held = holdEstimates(wallets[0] as Wallet)
     const [poisoned, ...lends] = (await lendFrom(wallets)) as [Lend, ...Lend[]]
@@ -99,9 +99,9 @@ describe('an unanswered estimate', () => {
   })
 
   test('delays neither its sender nor another one', async () => {
-    world = await createWorld({ lanes: 2 })
+    world = await createWorld({ senderCount: 2 })
     const first = await world.createWallet(usdcUnits)
-    const wallets = await walletsOfEachLane(world, 11)
+    const wallets = await walletsOfEachSender(world, 11)
     const held = holdEstimates(first)
     startSigner()
     const [poisoned] = (await lendFrom([first])) as [Lend]
@@ -109,15 +109,15 @@ describe('an unanswered estimate', () => {
     const lends = await lendFrom(wallets)
     await world.waitUntil(() => areSigned(lends))
     held.letGo()
-    for (const lane of await lanesOf(world, lends)) {
-      expect(signedBy(lane)).toBeLessThan(placeOf('operation not prepared'))
+    for (const sender of await sendersOf(world, lends)) {
+      expect(signedBy(sender)).toBeLessThan(placeOf('operation not prepared'))
     }
-    expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
+    expect(new Set(await sendersOf(world, lends))).toEqual(new Set(world.senders))
     await world.waitUntil(() => isOver(poisoned))
   })
 
   test('is not overtaken by a later operation of its wallet', async () => {
-    world = await createWorld({ lanes: 2 })
+    world = await createWorld({ senderCount: 2 })
     const [wallet, ...others] = await world.createWallets(4, 6n * usdcUnits)
     if (!wallet) throw new Error('No wallet.')
     const held = holdEstimates(wallet, usdcUnits)
@@ -147,7 +147,7 @@ describe('an unanswered estimate', () => {
 
 describe('an operation of a bundle', () => {
   test('that cannot be signed is left out, and the others are signed', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const lends = await lendFrom(await world.createWallets(7, usdcUnits))
     const broken = lends[3] as Lend
     await world
@@ -165,8 +165,8 @@ describe('an operation of a bundle', () => {
   })
 
   test('beyond the gas of the sender is left out, and the sender signs those that it can pay', async () => {
-    world = await createWorld({ lanes: 1 })
-    const [lane = ''] = world.senders
+    world = await createWorld({ senderCount: 1 })
+    const [sender = ''] = world.senders
     const wallets = await world.createWallets(9, usdcUnits)
     await lendFrom(wallets.slice(0, 1))
     await world.sign()
@@ -174,7 +174,7 @@ describe('an operation of a bundle', () => {
       .db('chain_tx as t')
       .join('chain_tx_send as s', 's.tx_id', 't.id')
       .first<{ wei: string }>(world.db.raw('t.gas_limit * s.max_fee as wei'))
-    await setBalance(world, lane, 6n * BigInt(wei))
+    await setBalance(world, sender, 6n * BigInt(wei))
     const lends = await lendFrom(wallets.slice(1))
     await signAll(world)
     const states = await Promise.all(lends.map(stateOf))
@@ -190,12 +190,12 @@ describe('an operation of a bundle', () => {
 
 describe('estimates', () => {
   test('are sent in requests of their own and delay no other call', async () => {
-    world = await createWorld({ lanes: 1 })
+    world = await createWorld({ senderCount: 1 })
     const client = world.createClient()
     const before = world.proxy.load.total
-    const [lane] = world.senders
-    const estimate = () => client.send('eth_estimateGas', [{ from: lane, to: lane }])
-    const count = () => client.send('eth_getTransactionCount', [lane, 'latest'])
+    const [sender] = world.senders
+    const estimate = () => client.send('eth_estimateGas', [{ from: sender, to: sender }])
+    const count = () => client.send('eth_getTransactionCount', [sender, 'latest'])
     await Promise.all([count(), estimate(), count(), estimate(), count()])
     expect(world.proxy.load.total - before).toBe(3)
   })

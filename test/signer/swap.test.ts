@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, MaxUint256, Transaction } from 'ethers'
-import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/chains.js'
+import { readBalance } from '../../evm/read.js'
+import { devnetTerms } from '../../dev/devnet/chains.js'
 import { assetUnits, divideUp } from '../../domain/money.js'
-import { entryPoint } from '../../protocols/userOperation.js'
-import { createWorld, owner, usdcUnits, type World } from '../lanes/world/fixture.js'
-import { lendIn, planWithdrawal, submitStep } from '../lanes/world/planned.js'
-import type { SwapStep } from '../../domain/intent.js'
+import { entryPoint } from '../../evm/calls/userOperation.js'
+import { createWorld, owner, usdcUnits, type World } from '../relayer/world/fixture.js'
+import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
+import type { SwapStep } from '../../domain/intent/intent.js'
 
 const contracts = new Interface([
   'function mint(address to, uint256 amount)',
@@ -23,7 +23,7 @@ let dollar: string
 beforeAll(async () => {
   // Aave lends another USD token than Circle's, so withdrawn money is swapped.
   const terms = devnetTerms['ethereum-sepolia']
-  world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
+  world = await createWorld({ senderCount: 1, terms: { ...terms, extras: ['testDollar'] } })
   dollar = world.contracts.testDollar ?? ''
 })
 afterAll(() => world?.stop())
@@ -43,7 +43,7 @@ async function withdrawMore() {
   await send(dollar, 'mint', [owner, usdcUnits])
   await send(dollar, 'approve', [pool, MaxUint256])
   await world.mine()
-  await world.book()
+  await world.index()
   const [market] = world.chain.markets
   if (!market) throw new Error('There is no market.')
   await lendIn(world, wallet, market, 3n * usdcUnits)
@@ -64,10 +64,10 @@ async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint)
   const row = await world.row(operationId)
   expect(row).toMatchObject({ state: 'signed' })
   const { data } = Transaction.from((await world.sends()).at(-1)?.raw ?? '')
-  const [[carried]] = entryPoint.decodeFunctionData('handleOps', data) as unknown as [
+  const [[included]] = entryPoint.decodeFunctionData('handleOps', data) as unknown as [
     [{ callData: string }],
   ]
-  const [calls] = contracts.decodeFunctionData('executeBatch', carried.callData) as unknown as [
+  const [calls] = contracts.decodeFunctionData('executeBatch', included.callData) as unknown as [
     { data: string }[],
   ]
   const [order] = contracts.decodeFunctionData('exactInputSingle', calls.at(-1)?.data ?? '')

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../db/client/connect.js'
 
 const LOOK_MS = 5
 

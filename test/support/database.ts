@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import pg from 'pg'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { migrate } from '../../db/connection/migrate.js'
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
-import type { RunFolder } from './runFolder.js'
-import { timed } from './seconds.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { migrate } from '../../db/client/migrate.js'
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/stack/embeddedPostgres.js'
+import type { RunFolder } from './run/runFolder.js'
+import { timed } from './run/seconds.js'
 
 type Server = { url: string; stop(): Promise<void> }
 
@@ -39,7 +39,7 @@ export type TestDatabase = {
   url: string
   db: Db
   /** Connection with the rights of a service only. It has no session limits. */
-  urlAs(role: `steward_${'api' | 'worker' | 'lanes' | 'signer'}`): string
+  urlAs(role: `steward_${'api' | 'worker' | 'relayer' | 'signer'}`): string
   drop(): Promise<void>
 }
 

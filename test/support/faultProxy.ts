@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
-import { createPoolRule } from '../../devnet/replacement.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { readSent } from '../../devnet/sent.js'
+import { createPoolRule } from '../../dev/devnet/replacement.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { readSent } from '../../dev/devnet/sent.js'
 
 export type RpcCall = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }

@@ -1,5 +1,5 @@
 import type { Facts } from '../e2e/stack.js'
-import { timed } from './seconds.js'
+import { timed } from './run/seconds.js'
 
 /** What one run of the tests has once, and how a test reaches it. */
 export type SharedFacts = {

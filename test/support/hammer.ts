@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from '../../db/connection/connect.js'
-import { newId } from '../../db/connection/ids.js'
-import { admit } from '../../db/tenants/metering.js'
+import { connect } from '../../db/client/connect.js'
+import { newId } from '../../db/client/ids.js'
+import { admit } from '../../db/usage/metering.js'
 
 /** One of several processes that call for one account at the same moment; tells what it was answered. */
 const [url = '', key = '', calls = '0', startAt = '0'] = process.argv.slice(2)
 /** Connections of this process, and calls at once. */
-const LANES = 4
+const SENDERS = 4
 
-const db = connect(url, LANES)
+const db = connect(url, SENDERS)
 const request = { key, cost: 0, route: 'GET /test', scope: 'read' as const }
 await db.raw('select 1')
 await sleep(Number(startAt) - Date.now())
 
 let left = Number(calls)
 const answers: { resetAt: number; verdict: string }[] = []
-const lane = async () => {
+const sender = async () => {
   while ((left -= 1) >= 0) {
     const admission = await admit(db, { ...request, requestId: newId('req_') })
     if (!admission) throw new Error('The key is not known.')
     answers.push({ resetAt: admission.resetAt, verdict: admission.verdict })
   }
 }
-await Promise.all(Array.from({ length: LANES }, lane))
+await Promise.all(Array.from({ length: SENDERS }, sender))
 await db.destroy()
 process.stdout.write(JSON.stringify(answers))

@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../../log.js'
+import { createLog, type Log } from '../../runtime/log.js'
 
 /** `lines`: all that was written so far, a line of JSON each. */
 export type HeardLog = { log: Log; lines: string[] }

@@ -1,8 +1,8 @@
 import { Interface, toQuantity } from 'ethers'
 import { expect, test } from 'vitest'
-import { devnetOwner } from '../../devnet/deploy.js'
-import { waitForReceipt } from '../../devnet/plan.js'
-import { callRpc } from '../../devnet/rpc.js'
+import { devnetOwner } from '../../dev/devnet/deploy.js'
+import { waitForReceipt } from '../../dev/devnet/contracts/plan.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
 import { createNodePool, type DeployedNode } from './nodes.js'
 
 /** anvil answers before it has mined. */
@@ -49,8 +49,8 @@ test('a released node is as it was after the deployment', async () => {
   await callRpc(url, 'anvil_reorg', [3, []])
   await callRpc(url, 'eth_sendTransaction', [mint(first)])
   expect((await stateOf(first)).held).toBe(7n)
-  await first.giveBack()
-  await first.giveBack()
+  await first.release()
+  await first.release()
 
   const again = await pool.takeDeployed('base-sepolia')
   expect(again.node.pid).toBe(pid)
@@ -59,14 +59,14 @@ test('a released node is as it was after the deployment', async () => {
   expect(await waitForReceipt(url, hash, RECEIPT_MS)).toMatchObject({ status: '0x1' })
   const other = await pool.takeDeployed('base-sepolia')
   expect(other.node.pid).not.toBe(pid)
-  await again.giveBack()
-  await other.giveBack()
+  await again.release()
+  await other.release()
 })
 
 test('a node knows the states of as many blocks as a new one, however often it was released', async () => {
   const pool = createNodePool()
   for (const blocks of [20, 40, 40]) {
-    const { node, contracts, giveBack } = await pool.takeDeployed('base-sepolia')
+    const { node, contracts, release } = await pool.takeDeployed('base-sepolia')
     const { hash } = await callRpc<{ hash: string }>(node.url, 'eth_getBlockByNumber', [
       'latest',
       false,
@@ -75,6 +75,6 @@ test('a node knows the states of as many blocks as a new one, however often it w
     const call = { to: contracts.usdc, data: usdc.encodeFunctionData('balanceOf', [holder]) }
     const held = callRpc<string>(node.url, 'eth_call', [call, { blockHash: hash }])
     await expect(held.then(BigInt)).resolves.toBe(0n)
-    await giveBack()
+    await release()
   }
 })

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
-import { createRegistry, type ChainName, type DevnetContracts } from '../../chains/registry.js'
-import { startAnvil, type Anvil } from '../../devnet/anvil.js'
-import { devnetTerms, type Terms } from '../../devnet/chains.js'
-import { deployChain } from '../../devnet/deploy.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { timed } from './seconds.js'
+import { createRegistry, type ChainName, type DevnetContracts } from '../../evm/registry.js'
+import { startAnvil, type Anvil } from '../../dev/devnet/anvil.js'
+import { devnetTerms, type Terms } from '../../dev/devnet/chains.js'
+import { deployChain } from '../../dev/devnet/deploy.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { timed } from './run/seconds.js'
 
 /** Released nodes that a worker keeps, of all chains together. */
 const MOST_IDLE = 8
 /** A node knows the states of 64 blocks, also of those that a reset has dropped. One that has mined more is stopped. */
 const MOST_BLOCKS = 24
 
-/** `giveBack`: after the last use. */
-type TakenNode = { node: Anvil; giveBack(): Promise<void> }
+/** `release`: after the last use. */
+type TakenNode = { node: Anvil; release(): Promise<void> }
 /** With the contracts of a chain. */
 export type DeployedNode = TakenNode & { contracts: DevnetContracts }
 
@@ -51,7 +51,7 @@ export function createNodePool() {
       let isTaken = true
       return {
         ...{ node, contracts },
-        async giveBack() {
+        async release() {
           if (isTaken) await keep(kept)
           isTaken = false
         },

@@ -1,4 +1,4 @@
-import type { Outcomes } from '../../lanes/watching.js'
+import type { Outcomes } from '../../operations/watchOutcomes.js'
 
 /** Outcomes for steps that a test calls again by itself. */
 export const outcomesByHand = (

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findDone } from '../../db/intents/sweeping.js'
-import { createLog } from '../../log.js'
-import { connectTemporal } from '../../temporal/connect.js'
+import { createLog } from '../../runtime/log.js'
+import { connectTemporal } from '../../workflows/client/connect.js'
 import { watchTemporal } from '../../worker/presence.js'
 import { runSweepers } from '../../worker/sweep.js'
 import {
@@ -16,7 +16,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 // Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
-import type { IntentStatus } from '../../domain/intent.js'
+import type { IntentStatus } from '../../domain/intent/intent.js'
 
 const AGO_MS = 10_000
 const confirmed = { state: 'confirmed', success: true, ...inBlock }

@@ -6,15 +6,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bundle } from '../../dev/parts/bundle.mjs'
-import { SETTLED } from '../../domain/hold.js'
-import { TASK_QUEUE } from '../../temporal/connect.js'
-import { readRouting, versionOf } from '../../temporal/deployment.js'
+import { bundle } from '../../dev/stack/bundle.mjs'
+import { SETTLED } from '../../domain/intent/waitReason.js'
+import { TASK_QUEUE } from '../../workflows/client/connect.js'
+import { readRouting, versionOf } from '../../workflows/client/deployment.js'
 import { inBlock, insertTestIntent, insertTestWallet, testPlan } from '../db/rows.js'
 import { createDatabase } from '../support/database.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
-import type { CrashPoint } from '../../crashPoints.js'
+import type { FaultPoint } from '../../runtime/faultPoints.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
 const entry = 'test/worker/waitingWorker.ts'
@@ -62,14 +62,14 @@ async function openScene({ onTestFinished }: TestContext) {
       const facts = [database.urlAs('steward_worker'), address, namespace, codePath, buildId]
       const child = spawn(process.execPath, [script, ...facts], {
         stdio: ['ignore', 'inherit', 'inherit'],
-        env: { ...process.env, NETWORK: 'devnet', CRASH_POINT_FILE: file },
+        env: { ...process.env, NETWORK: 'devnet', FAULT_POINT_FILE: file },
       })
       children.push(child)
       return child
     },
 
     /** Resolves when the worker has died at this point, which it reaches after `when`. */
-    async killed<T>(point: CrashPoint, child: ChildProcess, when: () => Promise<T>): Promise<T> {
+    async killed<T>(point: FaultPoint, child: ChildProcess, when: () => Promise<T>): Promise<T> {
       writeFileSync(file, point)
       const exited = once(child, 'exit')
       const result = await when()

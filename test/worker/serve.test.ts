@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { findFreePorts } from '../../dev/ports.js'
-import { connectTemporal } from '../../temporal/connect.js'
+import { connectTemporal } from '../../workflows/client/connect.js'
 import { serveTasks } from '../../worker/serve.js'
 import { createHeardLog } from '../support/heardLog.js'
 // Reduces the log of the SDK.

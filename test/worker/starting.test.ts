@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Client } from '@temporalio/client'
-import { createBell } from '../../bell.js'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { listenToStarts } from '../../db/connection/listen.js'
-import { connectTemporal } from '../../temporal/connect.js'
+import { createNotifier } from '../../runtime/notifier.js'
+import { connect, type Db } from '../../db/client/connect.js'
+import { listenToStarts } from '../../db/client/listen.js'
+import { connectTemporal } from '../../workflows/client/connect.js'
 import { serveTasks } from '../../worker/serve.js'
-import { BATCH, runStarter } from '../../worker/starting.js'
+import { BATCH, runStarter } from '../../worker/dispatch.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { createHeardLog, createQuietLog } from '../support/heardLog.js'
@@ -44,8 +44,8 @@ const rollout = { isCurrent: () => false }
 
 /** The starter of a worker process. `isDeaf`: it receives no notifications. */
 function startHere(client: Client, { log = createQuietLog('worker'), isDeaf = false } = {}): void {
-  const stored = createBell()
-  if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
+  const stored = createNotifier()
+  if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.notify)
   const tools = { db: worker, client, temporal: presence, stored, log, rollout, leaseMs: LEASE_MS }
   running.push(runStarter(tools, stop.signal))
 }
@@ -193,8 +193,8 @@ describe('with a Temporal server', () => {
     const { namespace, address } = server
     const queue = { namespace, taskQueue: 'intents' }
     const options = { ...queue, activities, workflowBundle: workflowBundle() }
-    const stored = createBell()
-    listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
+    const stored = createNotifier()
+    listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.notify)
     let isCurrent = true
     const rollout = { isCurrent: () => isCurrent }
     const tools = { db: worker, temporal: presence, rollout, stored, log }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { connectTemporal } from '../../temporal/connect.js'
-import { newId } from '../../db/connection/ids.js'
+import { connectTemporal } from '../../workflows/client/connect.js'
+import { newId } from '../../db/client/ids.js'
 import { keepEvents } from '../../db/intents/events.js'
-import { keepRequestPartitions } from '../../db/tenants/requests.js'
-import { findRunning } from '../../temporal/running.js'
+import { keepRequestPartitions } from '../../db/usage/requests.js'
+import { findRunning } from '../../workflows/client/running.js'
 import { runSweepers } from '../../worker/sweep.js'
 import { watchTemporal } from '../../worker/presence.js'
 import {
@@ -19,7 +19,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { createHeardLog } from '../support/heardLog.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
-import type { IntentStatus } from '../../domain/intent.js'
+import type { IntentStatus } from '../../domain/intent/intent.js'
 
 let address: string
 let client: Client

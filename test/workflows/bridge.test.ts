@@ -13,7 +13,7 @@ import {
   type IntentRuns,
 } from './intentRuns.js'
 import { bridgedPlan, bridgedSwapPlan, withdrawPlan } from './plans.js'
-import type { Progress } from '../../domain/intent.js'
+import type { Progress } from '../../domain/intent/intent.js'
 
 let runs: IntentRuns
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApplicationFailure } from '@temporalio/common'
-import { SETTLED, type Hold, type Unsettled } from '../../domain/hold.js'
+import { SETTLED, type WaitReason, type Unsettled } from '../../domain/intent/waitReason.js'
 import {
   createGate,
   done,
@@ -35,9 +35,9 @@ async function attributesOf(handle: IntentHandle): Promise<Record<string, unknow
   return Object.fromEntries(pairs)
 }
 
-const hold: Hold = {
-  ...{ code: 'LANE_GAS', since: '2026-01-02T03:04:05.678Z' },
-  message: 'Every lane is out of gas.',
+const hold: WaitReason = {
+  ...{ code: 'SENDER_GAS', since: '2026-01-02T03:04:05.678Z' },
+  message: 'Every sender is out of gas.',
 }
 const url = 'https://explorer.example/tx/0xburn'
 const over = (type: string) => () =>
@@ -78,7 +78,7 @@ describe('the details of a workflow', () => {
   })
 
   /** Details and attributes of an intent during the wait of its step, and after it. */
-  async function readWait(waitsFor: Hold) {
+  async function readWait(waitsFor: WaitReason) {
     const unsettled: Unsettled = { settled: false, waitsFor }
     const gate = createGate({ nonce: '0x07' })
     let calls = 0
@@ -108,9 +108,9 @@ describe('the details of a workflow', () => {
   test('show the wait reason and its start, as long as the step waits', async () => {
     const { during, attributes, after, left } = await readWait(hold)
     expect(during).toContain(
-      '**Waits** since 2026-01-02 03:04:05 UTC (`LANE_GAS`): Every lane is out of gas.',
+      '**Waits** since 2026-01-02 03:04:05 UTC (`SENDER_GAS`): Every sender is out of gas.',
     )
-    expect(attributes).toEqual({ WaitingFor: ['LANE_GAS'] })
+    expect(attributes).toEqual({ WaitingFor: ['SENDER_GAS'] })
     expect(after).not.toContain('Waits')
     expect(left).not.toHaveProperty('WaitingFor')
   })

@@ -14,7 +14,7 @@ import {
   type IntentRuns,
 } from './intentRuns.js'
 import { bridgedPlan, lendPlan as plan } from './plans.js'
-import type { Progress } from '../../domain/intent.js'
+import type { Progress } from '../../domain/intent/intent.js'
 import type { fundWallet } from '../../workflows/fundWallet.js'
 import type { snapshotYields } from '../../workflows/snapshotYields.js'
 

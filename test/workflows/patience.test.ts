@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
-import { SETTLED, type Unsettled } from '../../domain/hold.js'
+import { SETTLED, type Unsettled } from '../../domain/intent/waitReason.js'
 import {
   createGate,
   done,

@@ -1,4 +1,4 @@
-import type { ExecutionPlan, Step } from '../../domain/intent.js'
+import type { ExecutionPlan, Step } from '../../domain/intent/intent.js'
 
 const target = 'arbitrum-sepolia'
 const market = '0x0000000000000000000000000000000000000001'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readCredits } from '../../../db/tenants/metering.js'
+import { readCredits } from '../../../db/usage/metering.js'
 import {
   countRecent,
   countToday,
@@ -10,13 +10,13 @@ import {
   type RequestCount,
   type Lent,
   type Month,
-} from '../../../db/tenants/overview.js'
+} from '../../../db/usage/overview.js'
 import { assetText } from '../../../domain/money.js'
 import { roles } from '../../../domain/roles.js'
-import { assetOf } from '../../../protocols/lending/markets.js'
+import { assetOf } from '../../../evm/lending/markets.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../http/input.js'
-import type { Registry } from '../../../chains/registry.js'
+import type { Registry } from '../../../evm/registry.js'
 import type { OverviewAnswer } from '../../schemas/activity.js'
 
 export const getOverview = memberRoute(

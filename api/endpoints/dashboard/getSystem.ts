@@ -6,7 +6,7 @@ import { memberRoute } from '../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { isTemporalAvailable } from '../service/isAvailable.js'
 import { readReadinessBody } from '../service/readinessBody.js'
-import type { Registry } from '../../../chains/registry.js'
+import type { Registry } from '../../../evm/registry.js'
 import type { SystemAnswer } from '../../schemas/system.js'
 
 /** For operators, in any role. */
@@ -31,27 +31,27 @@ export const getSystem = memberRoute(
 
 function toAnswer(
   registry: Registry,
-  { roles, chains, lanes, stops, acts, late }: SystemState,
+  { roles, chains, senders, pauses, auditLog, late }: SystemState,
 ): Omit<SystemAnswer, 'readiness' | 'temporal'> {
   // A chain that the deployment no longer has is shown by its number.
   const nameOf = (id: string) =>
     registry.chains.find(({ chainId }) => String(chainId) === id)?.name ?? id
   return {
     roles: roles.map(({ role, sessions }) => ({ role, sessions, isThere: sessions > 0 })),
-    chains: chains.map(({ chainId, bookedAt, waitingSince, ...chain }) => ({
+    chains: chains.map(({ chainId, indexedAt, waitingSince, ...chain }) => ({
       ...chain,
-      ...{ chain: nameOf(chainId), bookedAt: iso(bookedAt), waitingSince: isoOf(waitingSince) },
+      ...{ chain: nameOf(chainId), indexedAt: iso(indexedAt), waitingSince: isoOf(waitingSince) },
     })),
-    lanes: lanes.map(({ chainId, openSince, drySince, ...lane }) => ({
-      ...lane,
+    senders: senders.map(({ chainId, openSince, drySince, ...sender }) => ({
+      ...sender,
       ...{ chain: nameOf(chainId), openSince: isoOf(openSince), drySince: isoOf(drySince) },
     })),
-    stops: stops.map(({ subject, ...stop }) => ({
-      ...stop,
-      subject: stop.scope === 'chain' ? nameOf(subject) : subject,
-      since: iso(stop.since),
+    pauses: pauses.map(({ subject, ...pause }) => ({
+      ...pause,
+      subject: pause.scope === 'chain' ? nameOf(subject) : subject,
+      since: iso(pause.since),
     })),
-    acts: acts.map((act) => ({ ...act, at: iso(act.at) })),
+    auditLog: auditLog.map((act) => ({ ...act, at: iso(act.at) })),
     late: late.map((intent) => ({ ...intent, since: iso(intent.since) })),
   }
 }

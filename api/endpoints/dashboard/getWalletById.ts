@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { walletById } from '../../../db/tenants/wallets.js'
+import { walletById } from '../../../db/accounts/wallets.js'
 import { roles } from '../../../domain/roles.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { noQuery } from '../../http/input.js'

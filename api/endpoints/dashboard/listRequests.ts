@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import {
-  listRequests as listRequestRows,
-  type RequestRow,
-} from '../../../db/tenants/listRequests.js'
+import { listRequests as listRequestRows, type RequestRow } from '../../../db/usage/listRequests.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readYieldPoints } from '../../../db/yields.js'
 import { roles } from '../../../domain/roles.js'
-import { DAY_MS } from '../../../durations.js'
+import { DAY_MS } from '../../../runtime/durations.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../http/input.js'
 import type { YieldPointBody } from '../../schemas/activity.js'

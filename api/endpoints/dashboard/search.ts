@@ -1,6 +1,6 @@
 import { getAddress } from 'ethers'
 import { z } from 'zod'
-import { findAnything, type Found } from '../../../db/tenants/search.js'
+import { findAnything, type Found } from '../../../db/usage/search.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { searchInput, type SearchAnswer } from '../../schemas/activity.js'
 import { anyMemberReads } from './memberSpecs.js'

@@ -1,8 +1,8 @@
-import { transactionUrl, type Registry } from '../../../chains/registry.js'
-import { demoFunding, tellFunding } from '../../../domain/funding.js'
+import { transactionUrl, type Registry } from '../../../evm/registry.js'
+import { demoFunding, tellFunding } from '../../../domain/intent/funding.js'
 import { assetText } from '../../../domain/money.js'
 import type { Funding } from '../../../db/intents/fundings.js'
-import type { StepOperation } from '../../../domain/stepOperation.js'
+import type { StepOperation } from '../../../domain/intent/stepOperation.js'
 
 /** The funding resource. `operation`: its payment, undefined before it is created. */
 export function fundingBody(

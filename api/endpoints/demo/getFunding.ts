@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { getFunding as getFundingRow } from '../../../db/intents/fundings.js'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { readRoute } from '../../http/route.js'
 import { completedFunding } from '../../schemas/examples/resources.js'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { getIntent } from '../../../db/intents/intents.js'
-import { createReadToken as createReadTokenRow } from '../../../db/tenants/readTokens.js'
-import { prices } from '../../../domain/prices.js'
+import { createReadToken as createReadTokenRow } from '../../../db/accounts/readTokens.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
-import { noBody, noQuery } from '../../http/input.js'
+import { emptyBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { readToken, readTokenAnswer } from '../../schemas/events.js'
 import { intentIdInput } from '../../schemas/parameters.js'
@@ -15,7 +15,7 @@ export const createReadToken = writeRoute(
     scope: 'read',
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
-    body: noBody,
+    body: emptyBody,
     docs: {
       operationId: 'createReadToken',
       tag: 'Events',

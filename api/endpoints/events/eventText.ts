@@ -1,6 +1,6 @@
-import { eventBody } from '../../../domain/eventBody.js'
+import { eventBody } from '../../../domain/events/eventBody.js'
 import { toFrame } from '../../http/streaming/eventStream.js'
-import type { IntentEvent } from '../../../domain/events.js'
+import type { IntentEvent } from '../../../domain/events/events.js'
 
 /** Texts are shared by all streams of an event. */
 const texts = new WeakMap<IntentEvent, string>()

@@ -6,10 +6,10 @@ import {
   type Position,
 } from '../../../db/intents/events.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { fromEventId } from '../../../domain/eventBody.js'
+import { fromEventId } from '../../../domain/events/eventBody.js'
 import { parse } from '../../http/parse.js'
 import { eventIdInput } from '../../schemas/events.js'
-import type { Db } from '../../../db/connection/connect.js'
+import type { Db } from '../../../db/client/connect.js'
 
 /**
  * The position after which a client resumes, undefined when it names no event.

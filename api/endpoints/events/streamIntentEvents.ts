@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { BEGINNING, readEventFloor, wasSettled } from '../../../db/intents/events.js'
 import { getIntent, type Intent } from '../../../db/intents/intents.js'
-import { isSettled } from '../../../domain/events.js'
-import { prices } from '../../../domain/prices.js'
+import { isSettled } from '../../../domain/events/events.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
 import { streamRoute } from '../../http/streaming/streamRoute.js'
 import { eventIdInput } from '../../schemas/events.js'
@@ -10,7 +10,7 @@ import { intentIdInput, readTokenInput } from '../../schemas/parameters.js'
 import { KEPT, RESUMING, exampleStream } from './eventDocs.js'
 import { eventText } from './eventText.js'
 import { readStart } from './readStart.js'
-import type { Db } from '../../../db/connection/connect.js'
+import type { Db } from '../../../db/client/connect.js'
 
 export const streamIntentEvents = streamRoute(
   {
@@ -34,17 +34,18 @@ export const streamIntentEvents = streamRoute(
   {
     async stream({ db }, { caller: { accountId }, params: { intentId }, query, lastEventId }) {
       const { intent } = await getIntent(db, accountId, intentId)
-      const story = { filter: { intentId }, toText: eventText }
+      const timeline = { filter: { intentId }, toText: eventText }
       const after = await readStart(db, accountId, lastEventId ?? query.after)
-      if (!after) return { ...story, after: BEGINNING, isSettled: await isStoryGone(db, intent) }
+      if (!after)
+        return { ...timeline, after: BEGINNING, isSettled: await isTimelineGone(db, intent) }
       const wasEnded = await wasSettled(db, accountId, { intentId, at: after })
-      return { ...story, after, isSettled: wasEnded }
+      return { ...timeline, after, isSettled: wasEnded }
     },
   },
 )
 
 /** True when the events of a finished intent are deleted. */
-async function isStoryGone(db: Db, { status, error, endedAt }: Intent): Promise<boolean> {
+async function isTimelineGone(db: Db, { status, error, endedAt }: Intent): Promise<boolean> {
   if (!endedAt || !isSettled(status, error)) return false
   const { before } = await readEventFloor(db)
   return before !== null && endedAt < before

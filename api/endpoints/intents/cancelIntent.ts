@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { cancelIntent as cancelIntentRow, getIntent } from '../../../db/intents/intents.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
-import { noBody, noQuery } from '../../http/input.js'
+import { emptyBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { cancelledIntent } from '../../schemas/examples/plannedIntent.js'
 import { intent as intentResource } from '../../schemas/intents.js'
@@ -22,7 +22,7 @@ export const cancelIntent = writeRoute(
     caller: apiKey({ credits: prices.cancelIntent, refunds: true }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
-    body: noBody,
+    body: emptyBody,
     docs: {
       operationId: 'cancelIntent',
       tag: 'Intents',
@@ -43,7 +43,7 @@ export const cancelIntent = writeRoute(
     commit(async (trx) => {
       const verdict = await cancelIntentRow(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
-      const { intent, story } = await getIntent(trx, accountId, intentId)
-      return { status: 200, body: intentBody(registry, intent, { story }) }
+      const { intent, timeline } = await getIntent(trx, accountId, intentId)
+      return { status: 200, body: intentBody(registry, intent, { timeline }) }
     }),
 )

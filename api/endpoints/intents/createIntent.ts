@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'

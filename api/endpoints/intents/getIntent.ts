@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { getIntent as getIntentRow } from '../../../db/intents/intents.js'
-import { isSettled } from '../../../domain/events.js'
-import { isTerminal } from '../../../domain/intent.js'
-import { prices } from '../../../domain/prices.js'
+import { isSettled } from '../../../domain/events/events.js'
+import { isTerminal } from '../../../domain/intent/intent.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
 import { readRoute } from '../../http/route.js'
 import {
@@ -73,8 +73,8 @@ async function readState(
   accountId: string,
   intentId: string,
 ): Promise<State> {
-  const { intent, story } = await getIntentRow(db, accountId, intentId)
+  const { intent, timeline } = await getIntentRow(db, accountId, intentId)
   const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-  const body = intentBody(registry, intent, { story, progress })
+  const body = intentBody(registry, intent, { timeline, progress })
   return { body, version: versionOf(body), isOver: isSettled(intent.status, intent.error) }
 }

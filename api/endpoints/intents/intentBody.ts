@@ -1,6 +1,6 @@
-import { transactionUrl, type Chain, type Registry } from '../../../chains/registry.js'
-import { untold, type IntentStory } from '../../../db/intents/story.js'
-import { currentFunds } from '../../../domain/funds.js'
+import { transactionUrl, type Chain, type Registry } from '../../../evm/registry.js'
+import { emptyTimeline, type IntentTimeline } from '../../../db/intents/timeline.js'
+import { currentFunds } from '../../../domain/intent/funds.js'
 import {
   isTerminal,
   laterStatus,
@@ -11,16 +11,21 @@ import {
   type IntentStatus,
   type Progress,
   type Step,
-} from '../../../domain/intent.js'
-import { resultsOf } from '../../../domain/results.js'
+} from '../../../domain/intent/intent.js'
+import { resultsOf } from '../../../domain/intent/results.js'
 import { assetText } from '../../../domain/money.js'
-import { lastChange, tellSteps, type StepStory, type Usual } from '../../../domain/story.js'
-import { waitingMessage, type WaitingFor } from '../../../domain/waiting.js'
-import { bridgeOf } from '../../../protocols/bridges/bridges.js'
+import {
+  lastChange,
+  tellSteps,
+  type StepTimeline,
+  type Usual,
+} from '../../../domain/intent/timeline.js'
+import { waitingMessage, type WaitingFor } from '../../../domain/intent/waiting.js'
+import { bridgeOf } from '../../../evm/bridges/bridges.js'
 import type { Intent } from '../../../db/intents/intents.js'
 
 /** Facts beside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
-export type IntentFacts = { story?: IntentStory; progress?: Progress | undefined }
+export type IntentFacts = { timeline?: IntentTimeline; progress?: Progress | undefined }
 
 /**
  * The intent resource, built from the rows. The progress of a running workflow may be newer: it can raise the status,
@@ -28,12 +33,12 @@ export type IntentFacts = { story?: IntentStory; progress?: Progress | undefined
  */
 export function intentBody(registry: Registry, intent: Intent, known: IntentFacts = {}) {
   const { plan } = intent
-  const { story = untold, progress } = known
+  const { timeline = emptyTimeline, progress } = known
   // Without a plan the body has no steps for the progress.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
   const since = changeOf(intent)
-  const facts = { status, error: intent.error, since, ...story }
+  const facts = { status, error: intent.error, since, ...timeline }
   const steps = plan && tellSteps(plan, facts, usualOf(registry))
   return withoutAbsent({
     id: intent.id,
@@ -45,16 +50,16 @@ export function intentBody(registry: Registry, intent: Intent, known: IntentFact
     ...chainFields(intent),
     metadata: intent.metadata,
     retryOf: intent.retryOf,
-    retriedBy: story.retriedBy,
+    retriedBy: timeline.retriedBy,
     executionPlan: plan && planBody(plan, steps),
     currentStep: currentStep(status, steps, running),
     waitingFor: waitingOf(intent, { ...facts, steps }) ?? waitingOfWorkflow(plan, running),
-    results: resultsBody(registry, { plan, status }, { story, progress: running }),
-    funds: plan && currentFunds(plan, story.effects),
+    results: resultsBody(registry, { plan, status }, { timeline, progress: running }),
+    funds: plan && currentFunds(plan, timeline.effects),
     delay: isTerminal(status) ? null : intent.delay,
     error: intent.error,
     createdAt: intent.createdAt.toISOString(),
-    updatedAt: lastChange(since, story.operations),
+    updatedAt: lastChange(since, timeline.operations),
     ...endTimes(intent),
   })
 }
@@ -68,7 +73,7 @@ const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
 /** The first step that is not completed, while the intent runs. */
 function currentStep(
   status: IntentStatus,
-  steps: StepStory[] | null,
+  steps: StepTimeline[] | null,
   progress: Progress | undefined,
 ): number | null {
   if (isTerminal(status)) return null
@@ -113,7 +118,7 @@ function waitingOf(
   if (step?.waitingFor) return step.waitingFor
   if (status === 'planning') return { ...waitReason('SERVICE', ''), since }
   if (status !== 'pending') return null
-  return { ...waitReason(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
+  return { ...waitReason(seenBlocks ? 'INDEXING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
 }
 
 function waitingOfWorkflow(
@@ -126,7 +131,7 @@ function waitingOfWorkflow(
   return { ...waitReason(code, spendingChain(step)), since }
 }
 
-type Seen = { status: IntentStatus; since: string; steps: StepStory[] | null }
+type Seen = { status: IntentStatus; since: string; steps: StepTimeline[] | null }
 
 const waitReason = (code: WaitingFor['code'], chain: string) => ({
   code,
@@ -136,10 +141,10 @@ const waitReason = (code: WaitingFor['code'], chain: string) => ({
 function resultsBody(
   registry: Registry,
   { plan, status }: Pick<Intent, 'plan' | 'status'>,
-  { story, progress }: { story: IntentStory; progress: Progress | undefined },
+  { timeline, progress }: { timeline: IntentTimeline; progress: Progress | undefined },
 ) {
   if (!plan || status === 'pending' || status === 'planning') return null
-  const results = resultsOf(plan, story.effects)
+  const results = resultsOf(plan, timeline.effects)
   const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
   const transactions = results.transactions.map((transaction) => {
     const chain = findChain(registry, transaction.chain)
@@ -161,8 +166,8 @@ export function previewBody(
 }
 
 /** The public fields of a plan, with the state of each step. */
-function planBody({ steps, ...plan }: ExecutionPlan, stories: StepStory[] | null) {
-  return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...stories?.[i] })) }
+function planBody({ steps, ...plan }: ExecutionPlan, timelines: StepTimeline[] | null) {
+  return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...timelines?.[i] })) }
 }
 
 function stepBody(step: Step) {

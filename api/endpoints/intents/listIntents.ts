@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listIntents as listIntentRows } from '../../../db/intents/listIntents.js'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
@@ -40,8 +40,8 @@ export const listIntents = readRoute(
     const { db, registry } = services
     const filter = toIntentFilter(query)
     const intents = await listIntentRows(db, caller.accountId, { ...filter, slice })
-    const body = pageBody(intents, slice, ({ story, ...intent }) =>
-      intentBody(registry, intent, { story }),
+    const body = pageBody(intents, slice, ({ timeline, ...intent }) =>
+      intentBody(registry, intent, { timeline }),
     )
     return { status: 200, body }
   },

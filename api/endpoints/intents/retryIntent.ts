@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { findRetry, getIntent, holdFailed, type Intent } from '../../../db/intents/intents.js'
+import { findRetry, getIntent, lockFailed, type Intent } from '../../../db/intents/intents.js'
 import { requestOf } from '../../../db/intents/storedRequest.js'
-import { hasUnsettledOperations } from '../../../db/lanes/operations.js'
-import { lockWallet } from '../../../db/lanes/reservations.js'
-import { getUsableWallet } from '../../../db/lanes/stops.js'
-import { lockAccount } from '../../../db/tenants/metering.js'
+import { hasUnsettledOperations } from '../../../operations/operations.js'
+import { lockWallet } from '../../../db/intents/reservations.js'
+import { getUsableWallet } from '../../../db/pauses.js'
+import { lockAccount } from '../../../db/usage/metering.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { prices } from '../../../domain/prices.js'
-import { remainingRequest } from '../../../domain/retry.js'
+import { prices } from '../../../domain/creditCosts.js'
+import { remainingRequest } from '../../../domain/intent/retry.js'
 import { apiKey } from '../../http/auth/apiKey.js'
-import { noBody, noQuery } from '../../http/input.js'
+import { emptyBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
 import { intent as intentResource } from '../../schemas/intents.js'
@@ -33,7 +33,7 @@ export const retryIntent = writeRoute(
     caller: apiKey({ credits: prices.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
-    body: noBody,
+    body: emptyBody,
     docs: {
       operationId: 'retryIntent',
       tag: 'Intents',
@@ -58,11 +58,11 @@ export const retryIntent = writeRoute(
   async (services, { caller, requestId, params }, commit) => {
     const { db } = services
     const { accountId } = caller
-    const { intent: failed, story } = await getIntent(db, accountId, params.intentId)
+    const { intent: failed, timeline } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
     if (known) return alreadyRetried(services, known)
     await assertSettled(services, failed)
-    const { effects } = story
+    const { effects } = timeline
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await getUsableWallet(db, accountId, failed.walletId)
     const metadata = keptMetadata(failed)
@@ -75,7 +75,7 @@ export const retryIntent = writeRoute(
         const answer = await work(trx)
         // Account before intent: the lock order of a cancellation. The lock keeps the intent failed until the commit.
         await lockAccount(trx, accountId)
-        if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        if (!(await lockFailed(trx, accountId, failed.id))) throw notFinal()
         return answer
       })
     try {
@@ -93,8 +93,8 @@ async function alreadyRetried(
   { db, registry }: Services,
   { accountId, id }: Intent,
 ): Promise<Answer> {
-  const { intent, story } = await getIntent(db, accountId, id)
-  return { status: 200, body: intentBody(registry, intent, { story }) }
+  const { intent, timeline } = await getIntent(db, accountId, id)
+  return { status: 200, body: intentBody(registry, intent, { timeline }) }
 }
 
 /** The metadata of the failed intent without `simulate`, so that the retry does not fail on purpose. */

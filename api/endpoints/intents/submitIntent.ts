@@ -1,15 +1,15 @@
 import { countOpenIntents } from '../../../db/intents/intents.js'
-import { getUsableWallet } from '../../../db/lanes/stops.js'
+import { getUsableWallet } from '../../../db/pauses.js'
 import { previewPlan, storeIntent } from '../../../planning/intents.js'
-import { planOnceBooked } from '../../../planning/booking.js'
+import { planOnceIndexed } from '../../../planning/waitForIndex.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { toRequest, type IntentRequestBody } from '../../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
-import type { Db } from '../../../db/connection/connect.js'
+import type { Db } from '../../../db/client/connect.js'
 import type { Owner } from '../../../db/intents/intents.js'
 import type { PlanInput } from '../../../planning/plan.js'
-import type { Wallet } from '../../../db/tenants/wallets.js'
-import type { IntentRequest } from '../../../domain/intent.js'
+import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { IntentRequest } from '../../../domain/intent/intent.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
 
@@ -63,17 +63,17 @@ export async function previewIntent(
   const { accountId, walletId } = owner
   const spender = { accountId, walletId, address: wallet.address }
   const attempt = (input: PlanInput) => previewPlan(services, owner, input)
-  const plan = await planOnceBooked(services, spender, {
+  const plan = await planOnceIndexed(services, spender, {
     request,
     attempt,
-    waitMs: services.bookingWaitMs,
+    waitMs: services.indexingWaitMs,
   })
   return previewBody(wallet.id, request, plan)
 }
 
 /**
  * Plans and stores an intent in one transaction with its charge. A worker starts stored intents, so the response does
- * not wait for the start. When the index lags behind the wallet's balance, the call waits up to `bookingWaitMs`. After
+ * not wait for the start. When the index lags behind the wallet's balance, the call waits up to `indexingWaitMs`. After
  * that the workflow plans the intent.
  */
 export async function submitIntent(
@@ -89,5 +89,5 @@ export async function submitIntent(
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
       return { status: 201, body: intentBody(services.registry, intent) }
     })
-  return planOnceBooked(services, spender, { request, attempt, waitMs: services.bookingWaitMs })
+  return planOnceIndexed(services, spender, { request, attempt, waitMs: services.indexingWaitMs })
 }

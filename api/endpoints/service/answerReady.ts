@@ -1,4 +1,4 @@
-import { isMigrated } from '../../../db/connection/migrate.js'
+import { isMigrated } from '../../../db/client/migrate.js'
 import { findActiveKek } from '../../../db/keys.js'
 import { isAvailable, isTemporalAvailable } from './isAvailable.js'
 import type { RequestHandler } from 'express'

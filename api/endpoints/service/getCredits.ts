@@ -1,5 +1,5 @@
-import { readCredits } from '../../../db/tenants/metering.js'
-import { prices } from '../../../domain/prices.js'
+import { readCredits } from '../../../db/usage/metering.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'

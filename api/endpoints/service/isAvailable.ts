@@ -1,5 +1,5 @@
-import { pingTemporal } from '../../../temporal/connect.js'
-import { atMost } from '../../../timeout.js'
+import { pingTemporal } from '../../../workflows/client/connect.js'
+import { atMost } from '../../../runtime/timeout.js'
 import type { Services } from '../../http/services.js'
 
 /** Time limit of a check, milliseconds. Readiness probes usually allow one second. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { describeCapability, disabledIn } from '../../../domain/capability.js'
 import { fromUnits } from '../../../domain/money.js'
-import { withPauses } from '../../../probe/pauses.js'
+import { withPauses } from '../../../operations/health/pauses.js'
 import { readiness } from '../../schemas/readiness.js'
-import type { ChainReport } from '../../../probe/chain.js'
-import type { Purse } from '../../../probe/purses.js'
+import type { ChainReport } from '../../../operations/health/chain.js'
+import type { OperatorBalance } from '../../../operations/health/gasBalances.js'
 import type { Services } from '../../http/services.js'
 
 /** The latest health report, with the current pauses. */
@@ -16,14 +16,14 @@ export async function readReadinessBody({
 }: Pick<Services, 'prober' | 'db' | 'registry' | 'requestLog'>): Promise<
   z.infer<typeof readiness>
 > {
-  const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
+  const { checkedAt, chains, operatorBalances } = prober.latest() ?? (await prober.probe())
   // Pauses are read now: operators check them right after a change.
   const paused = await withPauses(db, registry, chains)
   return {
     checkedAt: checkedAt.toISOString(),
     chains: paused.map(chainBody),
-    treasury: purses.filter(({ role }) => role === 'treasury').map(balanceBody),
-    lanes: purses.filter(({ role }) => role === 'lane').map(balanceBody),
+    treasury: operatorBalances.filter(({ role }) => role === 'treasury').map(balanceBody),
+    senders: operatorBalances.filter(({ role }) => role === 'sender').map(balanceBody),
     ...(requestLog && { requestLog: requestLog.state() }),
   }
 }
@@ -36,7 +36,7 @@ const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
   checks: findings.map(({ check, outcome, detail }) => ({ check, outcome, detail })),
 })
 
-const balanceBody = ({ chain, address, asset, units, lasts }: Purse) => ({
+const balanceBody = ({ chain, address, asset, units, lasts }: OperatorBalance) => ({
   ...{ chain, address, asset },
   balance: fromUnits(units, asset === 'ETH' ? 18 : 6),
   lasts: Number(lasts),

@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { askChains, unavailableField } from '../../../chains/ask.js'
+import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { readDeposits, type Deposits } from '../../../db/intents/positions.js'
-import { walletById } from '../../../db/tenants/wallets.js'
+import { walletById } from '../../../db/accounts/wallets.js'
 import { assetText } from '../../../domain/money.js'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import {
   assetOf,
   disabledMarket,
   lendingProtocol,
   readSharedRates,
-} from '../../../protocols/lending/markets.js'
+} from '../../../evm/lending/markets.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { readRoute } from '../../http/route.js'
 import { positionsAnswer } from '../../schemas/examples/resources.js'
 import { walletIdInput } from '../../schemas/parameters.js'
 import { positions } from '../../schemas/resources.js'
-import type { ChainClient } from '../../../chains/connect.js'
-import type { Market } from '../../../chains/registry.js'
+import type { ChainClient } from '../../../evm/connect.js'
+import type { Market } from '../../../evm/registry.js'
 
 export const getPositions = readRoute(
   {
@@ -90,14 +90,14 @@ type MarketRate = { market: Market; apy: number }
 async function readPosition(
   client: ChainClient,
   { market, apy }: MarketRate,
-  { wallet, withClosed, bookedHash, moved }: Deposits & Holder,
+  { wallet, withClosed, indexedHash, moved }: Deposits & Holder,
 ) {
   const none = { deposited: 0n, withdrawn: 0n }
   const { address, protocol } = market
   const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
   // A disabled market is read only when intents have deposited there.
   if (withdrawn >= deposited && disabledMarket(client, market)) return undefined
-  const block = { blockHash: bookedHash }
+  const block = { blockHash: indexedHash }
   const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
   // Fully withdrawn, or never deposited.
   const isEmpty = value === 0n && withdrawn >= deposited

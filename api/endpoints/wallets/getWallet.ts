@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { walletByUser } from '../../../db/tenants/wallets.js'
-import { prices } from '../../../domain/prices.js'
+import { walletByUser } from '../../../db/accounts/wallets.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listWallets as listWalletRows } from '../../../db/tenants/wallets.js'
-import { prices } from '../../../domain/prices.js'
+import { listWallets as listWalletRows } from '../../../db/accounts/wallets.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'

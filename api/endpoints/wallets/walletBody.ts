@@ -1,4 +1,4 @@
-import type { Wallet } from '../../../db/tenants/wallets.js'
+import type { Wallet } from '../../../db/accounts/wallets.js'
 import type { Services } from '../../http/services.js'
 
 /** The wallet resource. */

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../../domain/errors.js'
-import { createGuard } from '../../../webhooks/address.js'
-import { SendFailure } from '../../../webhooks/failure.js'
+import { createGuard } from '../../../activities/webhooks/address.js'
+import { SendFailure } from '../../../activities/webhooks/failure.js'
 import type { Services } from '../../http/services.js'
 
 /** Checks the URL when it is set, so that its owner sees the error. Deliveries check it again. */

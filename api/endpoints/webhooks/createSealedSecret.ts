@@ -1,7 +1,7 @@
 import { findWebhookKey, type SealedSecret } from '../../../db/webhooks/endpoints.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { newSecret, sealSecret } from '../../../webhooks/secrets.js'
-import type { Db } from '../../../db/connection/connect.js'
+import { newSecret, sealSecret } from '../../../activities/webhooks/secrets.js'
+import type { Db } from '../../../db/client/connect.js'
 
 /** A new signing secret, and its sealed form for the database. */
 export async function createSealedSecret(

@@ -1,7 +1,7 @@
-import { lockAccount } from '../../../db/tenants/metering.js'
+import { lockAccount } from '../../../db/usage/metering.js'
 import { countWebhooks, insertWebhook, newWebhookId } from '../../../db/webhooks/endpoints.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { MAX_WEBHOOKS } from '../../../domain/webhooks.js'
+import { MAX_WEBHOOKS } from '../../../domain/events/webhooks.js'
 import { noParams } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import {

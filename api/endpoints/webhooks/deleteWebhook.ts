@@ -1,12 +1,12 @@
 import { deleteWebhook as deleteWebhookRow } from '../../../db/webhooks/endpoints.js'
-import { noBody } from '../../http/input.js'
+import { emptyBody } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { deletedWebhook, webhookAnswer } from '../../schemas/webhooks.js'
 import { oneWebhookCall } from './webhookSpec.js'
 
 export const deleteWebhook = writeRoute(
   {
-    ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/delete', body: noBody },
+    ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/delete', body: emptyBody },
     docs: {
       operationId: 'deleteWebhook',
       tag: 'Webhooks',

@@ -1,6 +1,6 @@
-import { toEventId } from '../../../domain/eventBody.js'
-import { toPublicType } from '../../../domain/events.js'
-import { toDeliveryId } from '../../../domain/webhooks.js'
+import { toEventId } from '../../../domain/events/eventBody.js'
+import { toPublicType } from '../../../domain/events/events.js'
+import { toDeliveryId } from '../../../domain/events/webhooks.js'
 import { delivery, deliveryAnswer } from '../../schemas/webhooks.js'
 import type { DeliveryRow } from '../../../db/webhooks/deliveries.js'
 

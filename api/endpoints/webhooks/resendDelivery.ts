@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { resend, unknownDelivery } from '../../../db/webhooks/deliveries.js'
 import { getWebhook } from '../../../db/webhooks/endpoints.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { fromDeliveryId } from '../../../domain/webhooks.js'
-import { noBody } from '../../http/input.js'
+import { fromDeliveryId } from '../../../domain/events/webhooks.js'
+import { emptyBody } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { deliveryAnswer, deliveryIdInput, webhookIdInput } from '../../schemas/webhooks.js'
 import { deliveryBody, due, startedDelivery } from './deliveryBody.js'
@@ -12,7 +12,7 @@ import { webhookCall } from './webhookSpec.js'
 export const resendDelivery = writeRoute(
   {
     ...{ ...webhookCall, path: '/webhooks/:webhookId/deliveries/:deliveryId/resend' },
-    body: noBody,
+    body: emptyBody,
     params: z.object({ webhookId: webhookIdInput, deliveryId: deliveryIdInput }),
     docs: {
       operationId: 'resendDelivery',

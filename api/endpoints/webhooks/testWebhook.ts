@@ -1,7 +1,7 @@
 import { insertTest } from '../../../db/webhooks/deliveries.js'
 import { getWebhook } from '../../../db/webhooks/endpoints.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { noBody } from '../../http/input.js'
+import { emptyBody } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
 import { deliveryAnswer } from '../../schemas/webhooks.js'
 import { deliveryBody, due, startedDelivery } from './deliveryBody.js'
@@ -11,7 +11,7 @@ const pending = { ...deliveryAnswer, status: 'pending', attempts: [] }
 
 export const testWebhook = writeRoute(
   {
-    ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/test', body: noBody },
+    ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/test', body: emptyBody },
     docs: {
       operationId: 'testWebhook',
       tag: 'Webhooks',

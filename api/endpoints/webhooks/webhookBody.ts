@@ -1,4 +1,8 @@
-import { fromPublicType, toPublicType, type PublicEventType } from '../../../domain/events.js'
+import {
+  fromPublicType,
+  toPublicType,
+  type PublicEventType,
+} from '../../../domain/events/events.js'
 import { ALL_EVENTS } from '../../schemas/webhooks.js'
 import type { WebhookEndpoint } from '../../../db/webhooks/endpoints.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { webhook, webhookAnswer, webhookIdInput } from '../../schemas/webhooks.js'

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { askChains, unavailableField } from '../../../chains/ask.js'
-import { tokensOf } from '../../../chains/registry.js'
-import { prices } from '../../../domain/prices.js'
+import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
+import { tokensOf } from '../../../evm/registry.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
-import { disabledMarket, readSharedRates } from '../../../protocols/lending/markets.js'
+import { disabledMarket, readSharedRates } from '../../../evm/lending/markets.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
 import { yieldsAnswer } from '../../schemas/examples/resources.js'
 import { yields } from '../../schemas/resources.js'
 import { rateFilters } from './rateFilters.js'
-import type { ChainClient } from '../../../chains/connect.js'
+import type { ChainClient } from '../../../evm/connect.js'
 
 export const getYields = readRoute(
   {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listYields, type StoredRate } from '../../../db/yields.js'
-import { prices } from '../../../domain/prices.js'
+import { prices } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'

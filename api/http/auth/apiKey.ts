@@ -1,14 +1,14 @@
-import { admit, refund, type Admission, type Search } from '../../../db/tenants/metering.js'
-import { areKnown } from '../../../db/tenants/staying.js'
-import { keyDigest, type Scope } from '../../../db/tenants/accounts.js'
+import { admit, refund, type Admission, type Search } from '../../../db/usage/metering.js'
+import { areKnown } from '../../../db/accounts/sessionValidity.js'
+import { keyDigest, type Scope } from '../../../db/accounts/accounts.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { outOfCredits, setCredits } from '../credits.js'
 import { addressOf } from './browser.js'
 import { noteSender } from '../requestLog.js'
-import { accountSuspended, type Door, type Visit } from './door.js'
-import { rateLimited, setWindow } from '../window.js'
+import { accountSuspended, type AuthScheme, type RequestContext } from './authScheme.js'
+import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Request } from 'express'
-import type { Db } from '../../../db/connection/connect.js'
+import type { Db } from '../../../db/client/connect.js'
 
 const bearer = /^Bearer (\S+)$/i
 
@@ -20,10 +20,10 @@ type Price = {
 }
 
 /** The auth scheme of programs: an API key, charged to the credits of its account. */
-export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
+export function apiKey({ credits, refunds = false }: Price): AuthScheme<Admission> {
   return {
     credits,
-    admit: (visit, search) => admitKey(visit, credits, search),
+    admit: (context, search) => admitKey(context, credits, search),
     async refund({ services: { db, log }, requestId }) {
       if (credits === 0) return
       await refund(db, requestId).catch((error: unknown) => {
@@ -51,23 +51,24 @@ export async function areKeysKnown(db: Db, callers: { keyDigest: string }[]) {
  *
  * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
  */
-async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>) {
-  const { services, request, response, requestId, route, scope } = visit
-  const { db, shield } = services
+async function admitKey<Row>(context: RequestContext, credits: number, search?: Search<Row>) {
+  const { services, request, response, requestId, route, scope } = context
+  const { db, authFailures } = services
   const address = addressOf(services, request)
-  const guarded = shield.peek(address)
-  setWindow(response, guarded)
+  const guarded = authFailures.peek(address)
+  setRateLimitHeaders(response, guarded)
   const key = keyOf(request)
-  if (guarded.used >= guarded.limit && !shield.trusts(digestOf(key))) throw rateLimited(guarded)
+  if (guarded.used >= guarded.limit && !authFailures.trusts(digestOf(key)))
+    throw rateLimited(guarded)
   const cost = scope === 'read' ? credits : 0
   const call = { requestId, cost, route, scope }
   const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
   if (key === undefined || !admission) {
-    setWindow(response, shield.count(address))
-    throw unauthorized(visit)
+    setRateLimitHeaders(response, authFailures.count(address))
+    throw unauthorized(context)
   }
-  shield.trust(admission.keyDigest)
-  setWindow(response, admission)
+  authFailures.trust(admission.keyDigest)
+  setRateLimitHeaders(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
   noteSender(response, { accountId: admission.accountId, keyDigest: admission.keyDigest })
   assertAdmitted(admission, scope, credits)
@@ -90,7 +91,7 @@ const digestOf = (key: string | undefined) => key && keyDigest(key)?.toString('b
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
 /** For a well-formed key, the message does not reveal why the key is invalid. */
-function unauthorized({ request, response }: Visit): ServiceError {
+function unauthorized({ request, response }: RequestContext): ServiceError {
   response.setHeader('WWW-Authenticate', 'Bearer')
   const key = keyOf(request)
   if (!request.get('authorization')) {

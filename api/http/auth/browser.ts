@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Request } from 'express'
-import type { Browser } from '../../../db/tenants/sessions.js'
+import type { Browser } from '../../../db/accounts/sessions.js'
 import type { Services } from '../services.js'
 
 type ProxySettings = { dashboard: Pick<Services['dashboard'], 'trustedProxies'> }

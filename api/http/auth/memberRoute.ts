@@ -1,15 +1,15 @@
-import { scopeMember, transactScoped } from '../../../db/connection/scope.js'
-import { lockAccount } from '../../../db/tenants/metering.js'
+import { scopeMember, transactScoped } from '../../../db/client/scope.js'
+import { lockAccount } from '../../../db/usage/metering.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { addressOf } from './browser.js'
-import { enter, toVisit, type Purpose } from './door.js'
+import { authenticate, toRequestContext, type Purpose } from './authScheme.js'
 import { parseInput, readJson, type InputSpec, type Schema } from '../input.js'
 import { session } from './session.js'
-import { rateLimited, setWindow } from '../window.js'
+import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Request, RequestHandler, Response, Router } from 'express'
 import type { z } from 'zod'
-import type { Db } from '../../../db/connection/connect.js'
-import type { Member } from '../../../db/tenants/sessions.js'
+import type { Db } from '../../../db/client/connect.js'
+import type { Member } from '../../../db/accounts/sessions.js'
 import type { Role } from '../../../domain/roles.js'
 import type { Services } from '../services.js'
 
@@ -44,18 +44,18 @@ export function memberRoute<Params extends Schema, Query extends Schema, Body ex
   { roles, ...spec }: DashboardSpec<Params, Query, Body> & { roles: readonly Role[] },
   handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>> & { caller: Member }>,
 ): DashboardRoute {
-  const door = session({ credits: 0 })
+  const scheme = session({ credits: 0 })
   // Every role has the scope `read`. The check of roles below decides who may write.
   const purpose: Purpose = { route: nameOf(spec), scope: 'read' }
   return mountable(spec, async (services, request, response) => {
-    const visit = toVisit(services, response, purpose)
-    const caller = await enter(door, visit)
+    const context = toRequestContext(services, response, purpose)
+    const caller = await authenticate(scheme, context)
     if (!roles.includes(caller.role)) {
       const message = `A ${caller.role} may not do this. Ask a member who is ${roles.join(' or ')}.`
       throw new ServiceError('FORBIDDEN', message)
     }
     const input = await readInput(spec, request, response)
-    const { requestId } = visit
+    const { requestId } = context
     return handler(services, { caller, request, response, requestId, ...input })
   })
 }
@@ -67,8 +67,8 @@ export function openRoute<Params extends Schema, Query extends Schema, Body exte
 ): DashboardRoute {
   return mountable(spec, async (services, request, response) => {
     response.locals.judged = true
-    const window = services.shield.count(addressOf(services, request))
-    setWindow(response, window)
+    const window = services.authFailures.count(addressOf(services, request))
+    setRateLimitHeaders(response, window)
     if (window.used > window.limit) throw rateLimited(window)
     const input = await readInput(spec, request, response)
     const requestId = String(response.locals.requestId)

@@ -1,9 +1,9 @@
 import { hash, verify } from '@node-rs/argon2'
-import { createLimiter, type Limits } from '../../../limiter.js'
+import { createLimiter, type Limits } from '../../../runtime/limiter.js'
 import { ServiceError } from '../../../domain/errors.js'
 
 /**
- * Argon2id with 19 MiB, two passes and one lane.
+ * Argon2id with 19 MiB, two passes and one sender.
  *
  * @see https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
  */

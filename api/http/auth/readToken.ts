@@ -1,12 +1,12 @@
-import { admitToken, type TokenHolder } from '../../../db/tenants/readTokens.js'
+import { admitToken, type TokenHolder } from '../../../db/accounts/readTokens.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { apiKey, areKeysKnown } from './apiKey.js'
 import { addressOf } from './browser.js'
 import { setCredits } from '../credits.js'
-import { rateLimited, setWindow } from '../window.js'
+import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Request, RequestHandler, Response } from 'express'
-import type { Admission, Search } from '../../../db/tenants/metering.js'
-import type { Door, Visit } from './door.js'
+import type { Admission, Search } from '../../../db/usage/metering.js'
+import type { AuthScheme, RequestContext } from './authScheme.js'
 import type { Services } from '../services.js'
 
 /** Requests per token and minute. They do not count against the limit of the account. */
@@ -16,17 +16,23 @@ const TOKEN_LIMIT = 60
  * The auth scheme of programs with an API key, and of browsers with a token for the intent in the path. Neither
  * credential is sent by a browser automatically, so any origin is allowed.
  */
-export function keyOrReadToken({ credits }: { credits: number }): Door<Admission | TokenHolder> {
+export function keyOrReadToken({
+  credits,
+}: {
+  credits: number
+}): AuthScheme<Admission | TokenHolder> {
   const byKey = apiKey({ credits })
   return {
     ...byKey,
     anyOrigin: true,
-    admit<Row>(visit: Visit, search?: Search<Row>) {
-      const token = tokenOf(visit.request)
-      return token === undefined ? byKey.admit(visit, search) : admitHolder(visit, token, search)
+    admit<Row>(context: RequestContext, search?: Search<Row>) {
+      const token = tokenOf(context.request)
+      return token === undefined
+        ? byKey.admit(context, search)
+        : admitHolder(context, token, search)
     },
-    async refund(visit) {
-      if (tokenOf(visit.request) === undefined) await byKey.refund(visit)
+    async refund(context) {
+      if (tokenOf(context.request) === undefined) await byKey.refund(context)
     },
     settle: () => undefined,
     stillKnown: areKeysKnown,
@@ -42,17 +48,17 @@ function tokenOf(request: Request): string | undefined {
 }
 
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
-async function admitHolder<Row>(visit: Visit, token: string, search?: Search<Row>) {
-  const { services, request, response } = visit
-  const { db, shield } = services
+async function admitHolder<Row>(context: RequestContext, token: string, search?: Search<Row>) {
+  const { services, request, response } = context
+  const { db, authFailures } = services
   allowAnyOrigin(response)
   const address = addressOf(services, request)
-  const guarded = shield.peek(address)
-  setWindow(response, guarded)
+  const guarded = authFailures.peek(address)
+  setRateLimitHeaders(response, guarded)
   if (guarded.used >= guarded.limit) throw rateLimited(guarded)
   const holder = await admitToken(db, token)
   if (!holder) {
-    setWindow(response, shield.count(address))
+    setRateLimitHeaders(response, authFailures.count(address))
     response.setHeader('WWW-Authenticate', 'Bearer')
     throw new ServiceError(
       'UNAUTHORIZED',
@@ -60,7 +66,7 @@ async function admitHolder<Row>(visit: Visit, token: string, search?: Search<Row
     )
   }
   const window = { ...holder, limit: TOKEN_LIMIT }
-  setWindow(response, window)
+  setRateLimitHeaders(response, window)
   setCredits(response, 0, 0n)
   response.removeHeader('X-Credits-Remaining')
   if (holder.used > TOKEN_LIMIT) throw rateLimited(window)
@@ -85,13 +91,13 @@ const PREFLIGHT_KEPT_S = 7_200
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export const answerPreflight =
-  (services: Pick<Services, 'shield' | 'dashboard'>): RequestHandler =>
+  (services: Pick<Services, 'authFailures' | 'dashboard'>): RequestHandler =>
   (request, response, next) => {
     if (request.get('access-control-request-method') === undefined) {
       next()
       return
     }
-    setWindow(response, services.shield.peek(addressOf(services, request)))
+    setRateLimitHeaders(response, services.authFailures.peek(addressOf(services, request)))
     allowAnyOrigin(response)
     response.setHeader('Access-Control-Allow-Methods', 'GET')
     response.setHeader('Access-Control-Allow-Headers', 'Authorization, Last-Event-ID')

@@ -1,17 +1,17 @@
-import { admitSession, tokenDigest, type Member } from '../../../db/tenants/sessions.js'
-import { areOpen } from '../../../db/tenants/staying.js'
+import { admitSession, tokenDigest, type Member } from '../../../db/accounts/sessions.js'
+import { areOpen } from '../../../db/accounts/sessionValidity.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { scopesOf } from '../../../domain/roles.js'
 import { addressOf } from './browser.js'
 import { sessionCookie } from './cookies.js'
 import { setCredits } from '../credits.js'
 import { noteSender } from '../requestLog.js'
-import { accountSuspended, type Door, type Visit } from './door.js'
-import { rateLimited, setWindow } from '../window.js'
+import { accountSuspended, type AuthScheme, type RequestContext } from './authScheme.js'
+import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Response } from 'express'
-import type { Db } from '../../../db/connection/connect.js'
-import type { Scope } from '../../../db/tenants/accounts.js'
-import type { Search } from '../../../db/tenants/metering.js'
+import type { Db } from '../../../db/client/connect.js'
+import type { Scope } from '../../../db/accounts/accounts.js'
+import type { Search } from '../../../db/usage/metering.js'
 
 /**
  * The auth scheme of people: a session cookie. The role in the session's account decides what is allowed. Reads are
@@ -19,7 +19,7 @@ import type { Search } from '../../../db/tenants/metering.js'
  *
  * @param credits - Cost of a write.
  */
-export function session({ credits }: { credits: number }): Door<Member> {
+export function session({ credits }: { credits: number }): AuthScheme<Member> {
   return {
     credits,
     admit: admitMember,
@@ -43,32 +43,37 @@ function noteWriter(response: Response, { accountId, userId }: Member): void {
 }
 
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
-async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
-  const member = await identify(visit)
-  setWindow(visit.response, member)
-  assertAdmitted(member, visit.scope)
-  const { db } = visit.services
+async function admitMember<Row>(context: RequestContext, search?: Search<Row>) {
+  const member = await identify(context)
+  setRateLimitHeaders(context.response, member)
+  assertAdmitted(member, context.scope)
+  const { db } = context.services
   const found = search && (await search.lookup.find(db, member.accountId, search.key))
   return { ...member, found }
 }
 
-async function identify({ services, request, response, requestId }: Visit): Promise<Member> {
-  const { db, shield, dashboard } = services
+async function identify({
+  services,
+  request,
+  response,
+  requestId,
+}: RequestContext): Promise<Member> {
+  const { db, authFailures, dashboard } = services
   const address = addressOf(services, request)
-  const guarded = shield.peek(address)
-  setWindow(response, guarded)
+  const guarded = authFailures.peek(address)
+  setRateLimitHeaders(response, guarded)
   const token = sessionCookie(dashboard).read(request) ?? ''
   const digest = tokenDigest(token)?.toString('base64')
-  if (guarded.used >= guarded.limit && !shield.trusts(digest)) throw rateLimited(guarded)
+  if (guarded.used >= guarded.limit && !authFailures.trusts(digest)) throw rateLimited(guarded)
   const member = digest && (await admitSession(db, token, requestId))
   if (!member) {
-    setWindow(response, shield.count(address))
+    setRateLimitHeaders(response, authFailures.count(address))
     throw new ServiceError(
       'UNAUTHORIZED',
       'You are not signed in, or your session has expired. Sign in.',
     )
   }
-  shield.trust(digest)
+  authFailures.trust(digest)
   noteWriter(response, member)
   return member
 }

@@ -4,8 +4,8 @@ import {
   openSession,
   switchSession,
   type Member,
-} from '../../../db/tenants/sessions.js'
-import { beginSignIn, endSignIn, type SignInSubject } from '../../../db/tenants/users.js'
+} from '../../../db/accounts/sessions.js'
+import { beginSignIn, endSignIn, type SignInSubject } from '../../../db/accounts/users.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { browserOf } from './browser.js'
 import { sessionCookie } from './cookies.js'

@@ -1,4 +1,4 @@
-import { settles } from '../../../domain/events.js'
+import { settles } from '../../../domain/events/events.js'
 import { ServiceError } from '../../../domain/errors.js'
 import {
   readPage,
@@ -9,11 +9,11 @@ import {
 } from '../../../db/intents/events.js'
 import { liftDeadline } from '../deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
-import { createFeed, type Feed } from './feed.js'
-import type { Caller } from '../auth/door.js'
+import { createEventFanOut, type EventFanOut } from './eventFanOut.js'
+import type { Caller } from '../auth/authScheme.js'
 import type { Response } from 'express'
-import type { Db } from '../../../db/connection/connect.js'
-import type { Log } from '../../../log.js'
+import type { Db } from '../../../db/client/connect.js'
+import type { Log } from '../../../runtime/log.js'
 
 export type StreamLimits = {
   /** Maximum number of streams and waiting requests per account in this process. */
@@ -56,12 +56,12 @@ type OpenStream = StreamClient & { beat(): void; end(): void }
 
 /** All streams of this process. They share reads, one heartbeat timer and one poll. */
 export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStreams) {
-  const feed = createFeed(db, log)
+  const fanOut = createEventFanOut(db, log)
   const readShared = shareReads(db)
   const open = new Set<OpenStream>()
   const closing = new AbortController()
   const lookAfter = () => {
-    feed.wake()
+    fanOut.wake()
     void endUnauthorized(db, [...open], log)
   }
   const takeSeat = createSeats(limits.perAccount, () => [
@@ -70,7 +70,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   ])
 
   return {
-    feed,
+    fanOut,
     takeSeat,
     /** Aborts when this process stops. */
     closing: closing.signal,
@@ -106,7 +106,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
         stream.end()
         return
       }
-      await follow({ stream, source, feed, accountId, read }, page).catch((error: unknown) => {
+      await follow({ stream, source, fanOut, accountId, read }, page).catch((error: unknown) => {
         log.warn({ err: error, requestId }, 'stream broken')
         response.destroy()
       })
@@ -129,14 +129,14 @@ function beginStream(
 type OpenedStream = {
   stream: ReturnType<typeof openEventStream>
   source: StreamedEvents
-  feed: Feed
+  fanOut: EventFanOut
   accountId: string
   read(after: Position): Promise<EventPage>
 }
 
 /** Sends past events page by page, then new events. */
 async function follow(
-  { stream, source, feed, accountId, read }: OpenedStream,
+  { stream, source, fanOut, accountId, read }: OpenedStream,
   first: EventPage,
 ): Promise<void> {
   const { filter, toText } = source
@@ -156,7 +156,7 @@ async function follow(
         stream.end()
         return
       }
-      const leave = feed.join(accountId, page.horizon, {
+      const leave = fanOut.join(accountId, page.horizon, {
         filter,
         onEvents(events) {
           if (!stream.isOpen()) return

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { enter, toVisit, type Caller, type Purpose } from '../auth/door.js'
+import { authenticate, toRequestContext, type Caller, type Purpose } from '../auth/authScheme.js'
 import { parseInput, type Schema } from '../input.js'
 import { answerPreflight } from '../auth/readToken.js'
 import { ownOf, send, type ApiCall, type Entrance, type Route, type Spec } from '../route.js'
@@ -35,12 +35,12 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
   return {
     method: 'get',
     spec,
-    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
-      if (door.anyOrigin) router.options(path, answerPreflight(services))
+    mount(services, router, { scheme, path }: Entrance<Known> = ownOf(spec)) {
+      if (scheme.anyOrigin) router.options(path, answerPreflight(services))
       router.get(path, async (request, response) => {
-        const visit = toVisit(services, response, purpose)
-        const caller = await enter(door, visit)
-        const { requestId } = visit
+        const context = toRequestContext(services, response, purpose)
+        const caller = await authenticate(scheme, context)
+        const { requestId } = context
         const call = { caller, requestId, ...parseInput(spec, request) }
         if (list && !wantsStream(request)) {
           const { status, body } = await list(services, call)
@@ -49,7 +49,7 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
         }
         const lastEventId = request.get('last-event-id')
         const source = await stream(services, { ...call, lastEventId })
-        const { stillKnown } = door
+        const { stillKnown } = scheme
         await services.streams.serve({ response, requestId, caller, stillKnown }, source)
       })
     },

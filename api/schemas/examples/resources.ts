@@ -101,7 +101,7 @@ export const positionsAnswer = {
 
 export const creditsAnswer = { balance: 9_992, totalPurchased: 0, totalUsed: 8, plan: 'pro' }
 
-const lane = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const sender = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 export const readinessAnswer = {
   checkedAt: '2026-09-14T08:30:00.000Z',
@@ -114,10 +114,12 @@ export const readinessAnswer = {
       checks: [
         { check: 'endpoint 1', outcome: 'ok', detail: 'serves chain 421614' },
         { check: 'EntryPoint', outcome: 'ok', detail: 'v0.8 signs for this chain' },
-        { check: `treasury ${lane}`, outcome: 'failed', detail: 'the treasury has 0 USDC' },
+        { check: `treasury ${sender}`, outcome: 'failed', detail: 'the treasury has 0 USDC' },
       ],
     },
   ],
-  treasury: [{ chain: 'arbitrum-sepolia', address: lane, asset: 'USDC', balance: '0', lasts: 0 }],
-  lanes: [{ chain: 'arbitrum-sepolia', address: lane, asset: 'ETH', balance: '0.25', lasts: 812 }],
+  treasury: [{ chain: 'arbitrum-sepolia', address: sender, asset: 'USDC', balance: '0', lasts: 0 }],
+  senders: [
+    { chain: 'arbitrum-sepolia', address: sender, asset: 'ETH', balance: '0.25', lasts: 812 },
+  ],
 }

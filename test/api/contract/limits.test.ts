@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect as connectSocket } from 'node:net'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { limitsOf, type Tier } from '../../../domain/tiers.js'
 import { startWorld, type Answer, type World } from '../api.js'
 

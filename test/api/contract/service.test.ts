@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { networks } from '../../../chains/registry.js'
+import { networks } from '../../../evm/registry.js'
 import { startWorld } from '../api.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (const chain of world.chains.registry.chains) {
     await world.chains.mint(chain.name, String(address), 10_000_000n)
   }
-  await world.chains.book(world.database.db)
+  await world.chains.index(world.database.db)
 })
 afterAll(() => world?.stop())
 

@@ -8,9 +8,9 @@ import {
   searchAnswer,
   usageDays,
 } from '../../../api/schemas/activity.js'
-import { newId } from '../../../db/connection/ids.js'
-import { createApiKey, grantCredits, keyDigest as digestOf } from '../../../db/tenants/accounts.js'
-import { recordRequests, type RequestEntry } from '../../../db/tenants/requests.js'
+import { newId } from '../../../db/client/ids.js'
+import { createApiKey, grantCredits, keyDigest as digestOf } from '../../../db/accounts/accounts.js'
+import { recordRequests, type RequestEntry } from '../../../db/usage/requests.js'
 import {
   insertTestFunding,
   insertTestIntent,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyEntry, newKeyAnswer, type NewKeyAnswer } from '../../../api/schemas/dashboard.js'
-import { scopeMember, scopeTransaction } from '../../../db/connection/scope.js'
+import { scopeMember, scopeTransaction } from '../../../db/client/scope.js'
 import { startWorld, type World } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
@@ -80,15 +80,15 @@ describe('keys', () => {
     const { id } = await makeKey(developer)
     await pages('POST', `/keys/${id}/roll`, { cookie: developer.cookie, body: { graceHours: 1 } })
     await pages('POST', `/keys/${id}/revoke`, { cookie: developer.cookie })
-    const acts = await world.database
-      .db('member_act')
+    const auditLog = await world.database
+      .db('member_action')
       .where({ user_id: developer.userId })
       .orderBy('id')
       .select<{ action: string; subject: string }[]>('action', 'subject')
-    expect(acts.map(({ action }) => action)).toEqual([
+    expect(auditLog.map(({ action }) => action)).toEqual([
       ...['member join', 'key create', 'key shorten', 'key create', 'key revoke'],
     ])
-    expect(acts.filter(({ subject }) => subject === id)).toHaveLength(3)
+    expect(auditLog.filter(({ subject }) => subject === id)).toHaveLength(3)
   })
 
   test('error: INVALID_REQUEST for an end that has passed, no scope, and one that is none', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteEntry, invitationAnswer, memberEntry } from '../../../api/schemas/dashboard.js'
-import { createAccount } from '../../../db/tenants/accounts.js'
-import { inviteMember } from '../../../db/tenants/invitations.js'
+import { createAccount } from '../../../db/accounts/accounts.js'
+import { inviteMember } from '../../../db/accounts/invitations.js'
 import { startWorld, type World } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, type Person } from './people.js'
 
@@ -171,12 +171,12 @@ describe('roles', () => {
     expect((await change('/remove')).status).toBe(404)
     const body = { email: member.email, password: PASSWORD }
     expect((await pages('POST', '/session', { body })).status).toBe(403)
-    const acts = await world.database
-      .db('member_act')
+    const auditLog = await world.database
+      .db('member_action')
       .where({ account_id: accountId, user_id: owner.userId })
       .orderBy('id')
       .pluck<string[]>('action')
-    expect(acts).toEqual(['member join', 'member role', 'member role', 'member remove'])
+    expect(auditLog).toEqual(['member join', 'member role', 'member role', 'member remove'])
   })
 
   test('a member of another account is not found', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { overviewAnswer } from '../../../api/schemas/activity.js'
-import { grantCredits } from '../../../db/tenants/accounts.js'
+import { grantCredits } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
 import { startWorld, type World } from '../api.js'
 import { newPerson, pagesOf } from './people.js'

@@ -1,5 +1,5 @@
-import { createAccount } from '../../../db/tenants/accounts.js'
-import { inviteMember } from '../../../db/tenants/invitations.js'
+import { createAccount } from '../../../db/accounts/accounts.js'
+import { inviteMember } from '../../../db/accounts/invitations.js'
 import type { Role } from '../../../domain/roles.js'
 import type { Tier } from '../../../domain/tiers.js'
 import type { Answer, World } from '../api.js'

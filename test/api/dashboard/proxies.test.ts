@@ -59,7 +59,7 @@ describe('the cookie behind a proxy that ends TLS', () => {
 describe('requests without a valid key or session', () => {
   type Ask = (world: World, headers: object) => Promise<Answer>
   const intentId = `intent_${'0'.repeat(26)}`
-  const doors: [string, Ask][] = [
+  const schemes: [string, Ask][] = [
     ['an API key', ({ api }, headers) => api.call('GET', '/v1/yields', { headers })],
     ['a session', (world, headers) => pagesOf(world)('GET', '/session', { headers })],
     [
@@ -87,7 +87,7 @@ describe('requests without a valid key or session', () => {
   let addresses = 0
   const newAddress = () => `2001:db8:${(++addresses).toString(16)}:1::1`
 
-  test.each(doors)('at the door of %s: each address has its own count', async (_title, ask) => {
+  test.each(schemes)('at the scheme of %s: each address has its own count', async (_title, ask) => {
     const mine = forwarded(newAddress())
     const from = (headers: object) => () => ask(behind, headers)
     const [first = 0, second] = await twice(from(mine), from(mine))
@@ -99,8 +99,8 @@ describe('requests without a valid key or session', () => {
 
   test('nobody gets a fresh count by an address that he has made up', async () => {
     const address = newAddress()
-    const [ask] = [doors[0]?.[1]]
-    if (!ask) throw new Error('There are doors above.')
+    const [ask] = [schemes[0]?.[1]]
+    if (!ask) throw new Error('There are schemes above.')
     const forged = { 'x-forwarded-for': `${newAddress()}, ${address}` }
     const [first = 0, second] = await twice(
       () => ask(behind, forwarded(address)),

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { newId } from '../../../db/connection/ids.js'
+import { connect, type Db } from '../../../db/client/connect.js'
+import { newId } from '../../../db/client/ids.js'
 import { setExecuting } from '../../../db/intents/status.js'
-import { createApiKey } from '../../../db/tenants/accounts.js'
-import { tokenDigest } from '../../../db/tenants/sessions.js'
+import { createApiKey } from '../../../db/accounts/accounts.js'
+import { tokenDigest } from '../../../db/accounts/sessions.js'
 import { forgetEvents, insertTestIntent, setCompleted, type TestWallet } from '../../db/rows.js'
 import { startWorld, type World } from '../api.js'
 import { openEvents, type EventClient } from '../eventClient.js'
@@ -74,7 +74,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const newIntent = () => insertTestIntent(world.database.db, wallet, 'planning')
 const typesOf = ({ events }: EventClient) => events.map(({ event }) => event)
-const story = ['intent.created', 'intent.planned', 'intent.executing', 'intent.completed']
+const timeline = ['intent.created', 'intent.planned', 'intent.executing', 'intent.completed']
 
 describe('GET /events and /intents/:intentId/events by session', () => {
   test('tell a viewer what happens while it happens, without an Origin and for nothing', async () => {
@@ -88,7 +88,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     await Promise.all([all.until(3), one.until(3)])
     await setCompleted(worker, id)
     await Promise.all([all.until(4), one.ended])
-    expect([typesOf(all), typesOf(one)]).toEqual([story, story])
+    expect([typesOf(all), typesOf(one)]).toEqual([timeline, timeline])
     expect(all.events).toEqual(one.events)
     expect(await readUse()).toEqual(before)
   })
@@ -103,7 +103,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     await again.until(1)
     await setCompleted(worker, id)
     await again.until(2)
-    expect([...typesOf(first), ...typesOf(again)]).toEqual(story)
+    expect([...typesOf(first), ...typesOf(again)]).toEqual(timeline)
   })
 
   test('tell nothing of another account', async () => {

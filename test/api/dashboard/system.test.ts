@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemAnswer } from '../../../api/schemas/system.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
+import { connect, type Db } from '../../../db/client/connect.js'
+import { resumeWork, pauseWork } from '../../../db/pauses.js'
 import { startWorld, type World } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
 
@@ -34,21 +34,21 @@ describe('GET /system', () => {
     const { cookie } = await newPerson(world, { isOperator: true, role: 'viewer' })
     const { db } = world.database
     const target = { scope: 'deployment', subject: '' } as const
-    await stopWork(db, target, order)
+    await pauseWork(db, target, order)
     const signer = await signIn('steward_signer')
     const answer = await pages('GET', '/system', { cookie })
     await resumeWork(db, target, order)
     await signer.destroy()
     expect(answer.status).toBe(200)
     const system = systemAnswer.parse(answer.body)
-    expect(system.stops).toMatchObject([{ ...target, ...order }])
-    expect(system.acts[0]).toMatchObject({ actor: 'ada', action: 'deployment pause' })
+    expect(system.pauses).toMatchObject([{ ...target, ...order }])
+    expect(system.auditLog[0]).toMatchObject({ actor: 'ada', action: 'deployment pause' })
     const sessionsOf = (name: string) => system.roles.find(({ role }) => role === name)
     expect(sessionsOf('signer')).toMatchObject({ sessions: 1, isThere: true })
-    expect(sessionsOf('lanes')).toMatchObject({ sessions: 0, isThere: false })
+    expect(sessionsOf('relayer')).toMatchObject({ sessions: 0, isThere: false })
     expect(system.readiness.chains.length).toBeGreaterThan(0)
     const after = systemAnswer.parse((await pages('GET', '/system', { cookie })).body)
-    expect(after.stops).toEqual([])
+    expect(after.pauses).toEqual([])
   })
 
   test('error: FORBIDDEN for an owner who is no operator, also by the database', async () => {

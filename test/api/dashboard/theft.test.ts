@@ -193,7 +193,7 @@ test('tokens and passwords are stored as hashes only, and never logged', async (
   const link = url.split('/').at(-1) ?? ''
   await pages('GET', `/invitations/${link}`)
   const secrets = [tokenIn(cookie), link, PASSWORD, 'a wrong password 7']
-  const tables = ['user_session', 'invitation', 'app_user', 'sign_in_window', 'member_act']
+  const tables = ['user_session', 'invitation', 'app_user', 'sign_in_attempts', 'member_action']
   const stored = await Promise.all(tables.map((table) => world.database.db(table).select()))
   const dump = JSON.stringify(stored, asText) + world.api.logText()
   for (const secret of secrets) {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   pages = pagesOf(world)
 })
 beforeEach(async () => {
-  await world.database.db('sign_in_window').delete()
+  await world.database.db('sign_in_attempts').delete()
   compared = []
 })
 afterAll(() => world.stop())
@@ -44,12 +44,12 @@ async function failTimes(times: number, email: string, address?: string) {
 describe('attempts to sign in', () => {
   test('an unknown e-mail costs as many hashes as a known one, and as many attempts', async () => {
     const { email } = await newPerson(world)
-    await world.database.db('sign_in_window').delete()
+    await world.database.db('sign_in_attempts').delete()
     compared = []
     await failTimes(1, email)
     await failTimes(1, 'nobody@example.com')
     expect(compared).toEqual([expect.any(String), null])
-    const attempts = await world.database.db('sign_in_window').pluck<number[]>('attempts')
+    const attempts = await world.database.db('sign_in_attempts').pluck<number[]>('attempts')
     expect(attempts.sort()).toEqual([1, 1, 1, 1, 2])
   })
 
@@ -70,7 +70,7 @@ describe('attempts to sign in', () => {
 
   test('count together when they come at once', async () => {
     const { email } = await newPerson(world)
-    await world.database.db('sign_in_window').delete()
+    await world.database.db('sign_in_attempts').delete()
     const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(email, WRONG)))
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
@@ -83,14 +83,14 @@ describe('attempts to sign in', () => {
     await failTimes(10, email)
     expect(await statusOf(email, PASSWORD)).toBe(429)
     const { db } = world.database
-    await db('sign_in_window').update({ ends_at: db.raw('clock_timestamp()') })
+    await db('sign_in_attempts').update({ ends_at: db.raw('clock_timestamp()') })
     expect(await statusOf(email, PASSWORD)).toBe(200)
   })
 
   test('error: RATE_LIMITED for an address that tries many e-mails', async () => {
     await failTimes(1, 'first@example.com')
     // As if so many had failed.
-    await world.database.db('sign_in_window').update({ attempts: 50 })
+    await world.database.db('sign_in_attempts').update({ attempts: 50 })
     expect(await statusOf('second@example.com', WRONG)).toBe(429)
     expect(await statusOf('second@example.com', WRONG, '203.0.113.8')).toBe(401)
   })
@@ -100,7 +100,7 @@ describe('attempts to sign in', () => {
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
     await failTimes(1, email, '203.0.113.60')
     const subject = createHash('sha256').update(`email ${email}`).digest()
-    await world.database.db('sign_in_window').where({ subject }).update({ attempts: 100 })
+    await world.database.db('sign_in_attempts').where({ subject }).update({ attempts: 100 })
     expect(await statusOf(email, PASSWORD, '203.0.113.61')).toBe(429)
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
   })

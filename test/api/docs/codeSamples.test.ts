@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Steward } from '@steward/sdk'
 import { describe, expect, test } from 'vitest'
 import { readOperations, type Operation } from '../../../api/docs/operations.js'
-import { findPython } from '../../sdk/python/environment.js'
+import { findPython } from '../../clients/python/environment.js'
 import { document } from '../../support/openapi.js'
 
 /** The first run on a machine fetches packages. */
@@ -82,7 +82,7 @@ function runInShell(source: string): string[] {
 /** What each of the samples sends with the SDK for Python, in their order. */
 function runWithPython(sources: string[]): Sent[] {
   const script = fileURLToPath(new URL('runPythonSamples.py', import.meta.url))
-  const folder = fileURLToPath(new URL('../../../sdk/python/src', import.meta.url))
+  const folder = fileURLToPath(new URL('../../../clients/python/src', import.meta.url))
   const output = execFileSync(python ?? '', [script], {
     input: JSON.stringify(sources),
     env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
-import { connectChains } from '../../../chains/connect.js'
-import { callRpc } from '../../../devnet/rpc.js'
+import { connectChains } from '../../../evm/connect.js'
+import { callRpc } from '../../../dev/devnet/rpc.js'
 import { balances } from '../../../api/schemas/resources.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
 import { startApi, startWorld, withoutId, type World } from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+import type { ChainName } from '../../../evm/registry.js'
 
 let chains: TestChains
 let world: World

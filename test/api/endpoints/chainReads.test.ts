@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectChains } from '../../../chains/connect.js'
-import { chainNames, type ChainName } from '../../../chains/registry.js'
+import { connectChains } from '../../../evm/connect.js'
+import { chainNames, type ChainName } from '../../../evm/registry.js'
 import { startFaultProxy, type FaultProxy } from '../../support/faultProxy.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
 import { startApi } from '../api.js'

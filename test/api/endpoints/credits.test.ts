@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { creditAccount } from '../../../api/schemas/resources.js'
-import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey, grantCredits } from '../../../db/accounts/accounts.js'
 import { startWorld, type World } from '../api.js'
 
 let world: World

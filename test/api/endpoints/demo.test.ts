@@ -51,7 +51,7 @@ describe('GET /v1/demo/fund/:fundingId', () => {
     const wallet = await db('wallet').where({ id: walletId }).first<{ account_id: string }>()
     await db('chain')
       .insert({
-        ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+        ...{ id: 421_614, name: 'arbitrum-sepolia', indexed_block: 9, indexed_hash: '0x' },
         finalized_block: 1,
       })
       .onConflict('id')
@@ -75,11 +75,11 @@ describe('GET /v1/demo/fund/:fundingId', () => {
     const { funding, walletId } = await fundNew()
     await order(funding, walletId, {
       ...{ state: 'deferred', code: 'RPC_ERROR', message: 'why', retry_after: new Date() },
-      ...{ waits_for: 'LANE_GAS', waits_since: new Date('2026-11-20T10:00:00Z') },
+      ...{ waits_for: 'SENDER_GAS', waits_since: new Date('2026-11-20T10:00:00Z') },
     })
     expect((await get(funding.id)).body).toMatchObject({
       status: 'pending',
-      waitingFor: { code: 'LANE_GAS', since: '2026-11-20T10:00:00.000Z' },
+      waitingFor: { code: 'SENDER_GAS', since: '2026-11-20T10:00:00.000Z' },
     })
   })
 

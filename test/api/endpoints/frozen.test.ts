@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readiness } from '../../../api/schemas/readiness.js'
-import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
+import { resumeWork, pauseWork } from '../../../db/pauses.js'
 import { startChains, type TestChains } from '../../planning/chains.js'
 import { startWorld, type World } from '../api.js'
 
@@ -37,7 +37,7 @@ test.each(['wallet', 'account'] as const)(
       .where({ id: walletId })
       .first<{ account_id: string }>()
     const subject = scope === 'wallet' ? walletId : wallet.account_id
-    await stopWork(world.database.db, { scope, subject }, order)
+    await pauseWork(world.database.db, { scope, subject }, order)
     const left = await creditsOf()
     for (const [path, body] of calls) {
       const {
@@ -72,7 +72,7 @@ test('GET /readyz?verbose=true shows a pause at once, and that it is over', asyn
     })
   }
   expect(await pauses()).toEqual([])
-  await stopWork(world.database.db, target, order)
+  await pauseWork(world.database.db, target, order)
   const detail = expect.stringMatching(/^the chain is paused by an operator since \d{4}-\S+Z$/)
   const row = { check: 'pause', outcome: 'failed', detail }
   expect(await pauses()).toEqual([{ chain: 'arbitrum-sepolia', ...row }])

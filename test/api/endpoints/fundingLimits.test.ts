@@ -31,7 +31,7 @@ const age = (id: string, seconds: number) =>
     .where({ id })
     .update({ created_at: new Date(Date.now() - 1_000 * seconds) })
 
-/** The operation of a funding, as the lanes leave it. */
+/** The operation of a funding, as the relayer leave it. */
 async function end(id: string, values: object): Promise<void> {
   const { db } = world.database
   const funding = await db('funding').where({ id }).first<Record<string, unknown>>()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
-import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
+import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
 import { silentChains } from '../../planning/chains.js'
 import { getShared } from '../../support/fixtures.js'
 import { startApi, startWorld, type TestApi, type World } from '../api.js'

@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { resumeWork, stopWork, type StopTarget } from '../../../db/lanes/stops.js'
+import { resumeWork, pauseWork, type PauseTarget } from '../../../db/pauses.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 import type { Answer } from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+import type { ChainName } from '../../../evm/registry.js'
 
 const order = { by: 'alice', why: 'a market behaves oddly' }
 const usdc = 1_000_000n
 const everything = { scope: 'deployment', subject: '' } as const
 
 let world: ChainWorld
-let paused: StopTarget[] = []
+let paused: PauseTarget[] = []
 
 beforeAll(async () => {
   world = await startChainWorld()
 })
 afterAll(() => world?.stop())
 
-async function pause(target: StopTarget): Promise<void> {
-  await stopWork(world.database.db, target, order)
+async function pause(target: PauseTarget): Promise<void> {
+  await pauseWork(world.database.db, target, order)
   paused.push(target)
 }
 const pauseChain = (name: ChainName) =>

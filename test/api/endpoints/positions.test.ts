@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectChains } from '../../../chains/connect.js'
+import { connectChains } from '../../../evm/connect.js'
 import { positions } from '../../../api/schemas/resources.js'
-import { callRpc } from '../../../devnet/rpc.js'
+import { callRpc } from '../../../dev/devnet/rpc.js'
 import { insertTestIntent, insertTestOperation } from '../../db/rows.js'
 import { closedUrl, mine } from '../../planning/chains.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
 import { startApi, withoutId } from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+import type { ChainName } from '../../../evm/registry.js'
 
 const usdc = 1_000_000n
 
@@ -27,7 +27,7 @@ async function record(chain: ChainName, { id: walletId }: WalletBody, units: big
   const { db } = world.database
   const { chainId } = world.chains.registry.get(chain)
   await world.chains.mint(chain, (await walletOf(walletId)).address, units)
-  await world.chains.book(db)
+  await world.chains.index(db)
   const amount = (Number(units) / 1e6).toString()
   const created = await world.lend(walletId, amount, { chain })
   expect(created.status).toBe(201)
@@ -86,7 +86,7 @@ describe('GET /v1/positions/:walletId', () => {
     await record('base-sepolia', wallet, 5n * usdc)
     await callRpc(world.chains.urls['arbitrum-sepolia'], 'evm_increaseTime', [30 * 86_400])
     await mine(world.chains.urls['arbitrum-sepolia'], 1)
-    await world.chains.book(world.database.db)
+    await world.chains.index(world.database.db)
     const { body } = await get(wallet.id)
     expect(positions.parse(body)).toEqual(body)
     const [first, second, more] = positions.parse(body).positions

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
-import { importWebhookKey, newWebhookKey } from '../../../webhooks/secrets.js'
+import { importWebhookKey, newWebhookKey } from '../../../activities/webhooks/secrets.js'
 import { startWorld, type World } from '../api.js'
 
 let world: World

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listOf, yieldSnapshot } from '../../../api/schemas/resources.js'
 import { recordYields } from '../../../activities/yields.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/client/connect.js'
 import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
 import { startWorld, type Answer, type World } from '../api.js'
 

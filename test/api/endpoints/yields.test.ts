@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
-import { connectChains } from '../../../chains/connect.js'
+import { connectChains } from '../../../evm/connect.js'
 import { yields } from '../../../api/schemas/resources.js'
-import { sendFrom } from '../../devnet/send.js'
+import { sendFrom } from '../../dev/devnet/send.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
 import { startApi, startWorld, type TestApi, type World } from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+import type { ChainName } from '../../../evm/registry.js'
 
 /** Governs the markets. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'

@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
-import { claimNetwork } from '../../../db/connection/connect.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
+import { claimNetwork } from '../../../db/client/connect.js'
 import { openAccount } from '../../../custody/open.js'
 import { makeKek } from '../../custody/kek/kekFile.js'
 import { compiledFile } from '../../support/temporal/workflowBundle.js'
@@ -42,7 +42,7 @@ beforeAll(async () => {
     [421_614, 'arbitrum-sepolia'],
     [84_532, 'base-sepolia'],
   ] as const) {
-    await db('chain').insert({ id, name, booked_block: 1, booked_hash: '0x', finalized_block: 0 })
+    await db('chain').insert({ id, name, indexed_block: 1, indexed_hash: '0x', finalized_block: 0 })
   }
   const { id } = await createAccount(db, { name: 'test', plan: 'pro' })
   apiKey = await createApiKey(db, id, { name: 'test' })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect } from '../../../db/connection/connect.js'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { connect } from '../../../db/client/connect.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
-import { countEffects, runTwins } from '../../support/twins.js'
+import { countEffects, sendDuplicates } from '../../support/duplicates.js'
 import { startApi, startWorld, type World } from '../api.js'
 
 let world: World
@@ -21,8 +21,8 @@ test('20 keys, each 16 times at once over two servers: each has one effect and 1
   const second = await startApi(parts)
   const owner = await world.api.call('POST', '/v1/wallets', { key, body: { userId: 'owner' } })
   const body = { walletId: owner.body.id, action: 'lend', amount: 1 }
-  const tally = await runTwins({
-    ...{ keys: 20, twins: 16, lanes: 2 },
+  const tally = await sendDuplicates({
+    ...{ keys: 20, duplicates: 16, concurrency: 2 },
     async send(name, turn) {
       const api = turn % 2 ? world.api : second
       const request = { key, body, headers: { 'idempotency-key': name } }

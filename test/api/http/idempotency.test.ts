@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { chainNames } from '../../../chains/registry.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
+import { connect, type Db } from '../../../db/client/connect.js'
+import { chainNames } from '../../../evm/registry.js'
 import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
-import { countEffects, runTwins } from '../../support/twins.js'
+import { countEffects, sendDuplicates } from '../../support/duplicates.js'
 import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
 
 let chains: TestChains
@@ -212,10 +212,10 @@ describe('what failed is not kept', () => {
   })
 })
 
-describe('twins at the same moment', () => {
+describe('duplicates at the same moment', () => {
   test('8 over two servers, 4 keys: each key has one effect and 7 replays', async () => {
-    const tally = await runTwins({
-      ...{ keys: 4, twins: 8, lanes: 2 },
+    const tally = await sendDuplicates({
+      ...{ keys: 4, duplicates: 8, concurrency: 2 },
       async send(name, turn) {
         const api = turn % 2 ? world.api : second
         const answer = await post('/v1/intents', lend(), { name, api })
@@ -239,10 +239,10 @@ describe('twins at the same moment', () => {
 
   test('the last wallet of the plan: both have it', async () => {
     await world.database.db('account').where({ id: accountId }).update({ max_wallets: 2 })
-    const twins = Array.from({ length: 8 }, (_, turn) =>
+    const duplicates = Array.from({ length: 8 }, (_, turn) =>
       post('/v1/wallets', { userId: 'last' }, { name: 'one', api: turn % 2 ? world.api : second }),
     )
-    const statuses = (await Promise.all(twins)).map(({ status }) => status)
+    const statuses = (await Promise.all(duplicates)).map(({ status }) => status)
     expect(new Set(statuses)).toEqual(new Set([201]))
   })
 })
@@ -253,17 +253,17 @@ describe('with money', () => {
   })
   afterAll(() => chains.stop())
 
-  test("a twin whose money the first one's own reservation holds replays", async () => {
+  test("a duplicate whose money the first one's own reservation holds replays", async () => {
     const funded = await startApi({ db: world.db, temporal: world.temporal.client, ...chains })
     const other = await startApi({ db: secondDb, temporal: world.temporal.client, ...chains })
     const wallet = await post('/v1/wallets', { userId: 'rich' }, { api: funded })
     await chains.mint('arbitrum-sepolia', String(wallet.body.address), 10_000_000n)
-    await chains.book(world.database.db)
+    await chains.index(world.database.db)
     const body = { walletId: wallet.body.id, action: 'lend', amount: 8 }
-    const twins = Array.from({ length: 8 }, (_, turn) =>
+    const duplicates = Array.from({ length: 8 }, (_, turn) =>
       post('/v1/intents', body, { name: 'all', api: turn % 2 ? funded : other }),
     )
-    const answers = await Promise.all(twins)
+    const answers = await Promise.all(duplicates)
     const more = await post('/v1/intents', body, { name: 'more', api: funded })
     await funded.stop()
     await other.stop()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey, grantCredits } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intent } from '../../../api/schemas/intents.js'
 import { listOf, wallet as walletSchema } from '../../../api/schemas/resources.js'
-import { createApiKey } from '../../../db/tenants/accounts.js'
+import { createApiKey } from '../../../db/accounts/accounts.js'
 import {
   insertTestIntent,
   insertTestOperation,
@@ -22,7 +22,7 @@ beforeAll(async () => {
   wallet = await insertTestWallet(db)
   key = await createApiKey(db, wallet.accountId, { name: 'test' })
   await db('chain').insert({
-    ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+    ...{ id: 421_614, name: 'arbitrum-sepolia', indexed_block: 9, indexed_hash: '0x' },
     finalized_block: 1,
   })
   ids = []

@@ -4,8 +4,8 @@ import {
   createApiKey,
   resumeAccount,
   suspendAccount,
-} from '../../../db/tenants/accounts.js'
-import { connect } from '../../../db/connection/connect.js'
+} from '../../../db/accounts/accounts.js'
+import { connect } from '../../../db/client/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type World } from '../api.js'
 
@@ -51,7 +51,7 @@ const numbers = ({ headers }: Answer, ...names: string[]) =>
   names.map((name) => (headers.has(name) ? Number(headers.get(name)) : undefined))
 
 /** Every answer tells the window, and agrees with itself on when it ends. */
-function expectWindow(answer: Answer): void {
+function expectRateLimit(answer: Answer): void {
   const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
   const [limit, remaining, reset] = numbers(answer, ...names) as [number, number, number]
   expect(limit).toBeGreaterThan(0)
@@ -73,10 +73,10 @@ describe('X-RateLimit headers', () => {
     }
     for (const [status, answer] of Object.entries(answers)) {
       expect(answer.status).toBe(Number(status))
-      expectWindow(answer)
+      expectRateLimit(answer)
     }
     for (const path of ['/v1/nothing', '/v1/wallets/%E0%A4%A', '/dashboard/credits']) {
-      expectWindow(await get(path))
+      expectRateLimit(await get(path))
     }
   })
 
@@ -96,7 +96,7 @@ describe('X-RateLimit headers', () => {
     await broken.stop()
     for (const answer of [read, write]) {
       expect(answer.status).toBe(500)
-      expectWindow(answer)
+      expectRateLimit(answer)
       expect(answer.headers.get('x-credits-charged')).toBe('0')
     }
     expect(await used()).toBe(1)
@@ -109,7 +109,7 @@ describe('X-RateLimit headers', () => {
     await api.stop()
     await db.destroy()
     expect(answer.status).toBe(503)
-    expectWindow(answer)
+    expectRateLimit(answer)
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
@@ -129,7 +129,7 @@ describe('error: RATE_LIMITED', () => {
     await setAccount({ win, win_used: 100 })
     for (const answer of [await get('/v1/wallets/x'), await createWallet('x')]) {
       expect([answer.status, answer.body.error]).toEqual([429, 'RATE_LIMITED'])
-      expectWindow(answer)
+      expectRateLimit(answer)
       const { limit, window, retryAfter } = answer.body.details
       expect([limit, window]).toEqual([100, '1 minute'])
       expect(answer.headers.get('retry-after')).toBe(String(retryAfter))
@@ -161,7 +161,7 @@ describe('requests without a valid key', () => {
       db: world.db,
       temporal: world.temporal.client,
       ...silentChains(),
-      shieldLimit: 20,
+      authFailureLimit: 20,
     })
     await api.call('GET', '/dashboard/credits', { key })
     const statuses = new Set<number>()
@@ -170,7 +170,7 @@ describe('requests without a valid key', () => {
       const calls = Array.from({ length: 10 }, () => api.call('GET', '/v1/wallets/x'))
       for (const answer of await Promise.all(calls)) {
         statuses.add(answer.status)
-        expectWindow(answer)
+        expectRateLimit(answer)
       }
     }
     expect([...statuses]).toEqual([401, 429])
@@ -286,7 +286,7 @@ describe('error: FORBIDDEN', () => {
       expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN'])
       expect(answer.body.message).toContain('This account is suspended.')
       expect(answer.headers.get('x-credits-charged')).toBe('0')
-      expectWindow(answer)
+      expectRateLimit(answer)
     }
     await resumeAccount(db, accountId, order)
     expect((await get('/v1/wallets/before')).status).toBe(200)
@@ -303,7 +303,7 @@ describe('error: FORBIDDEN', () => {
     for (const answer of [await createWallet('x', reader), await get('/v1/wallets/mine', writer)]) {
       expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN'])
       expect(answer.headers.get('x-credits-charged')).toBe('0')
-      expectWindow(answer)
+      expectRateLimit(answer)
     }
     expect(await used()).toBe(2)
   })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { endpoints } from '../../../api/routes.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
-import { importWebhookKey, newWebhookKey } from '../../../webhooks/secrets.js'
+import { importWebhookKey, newWebhookKey } from '../../../activities/webhooks/secrets.js'
 import { startWorld, withoutId, type Answer, type World } from '../api.js'
 
 type Ids = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 import { connectClient, type McpClient } from './client.js'
 
@@ -113,9 +113,11 @@ describe('POST /mcp', () => {
   test('create_intent creates what was shown, once: asked again it is the same intent and no charge', async () => {
     const previewId = await preview()
     const [before, intents] = [await balanceOf(), await countIntents()]
-    const twins = await Promise.all([1, 2, 3].map(() => connectClient(world.api.url, world.key)))
+    const baselines = await Promise.all(
+      [1, 2, 3].map(() => connectClient(world.api.url, world.key)),
+    )
     const told = await Promise.all(
-      twins.map((twin) => twin.call('create_intent', { ...lend(), previewId })),
+      baselines.map((baseline) => baseline.call('create_intent', { ...lend(), previewId })),
     )
     expect(new Set(told.map(({ body }) => body.id)).size).toBe(1)
     expect(told.map(({ headers }) => headers.get('x-credits-charged')).sort()).toEqual([
@@ -134,7 +136,7 @@ describe('POST /mcp', () => {
       'true',
     ])
     expect([await balanceOf(), await countIntents()]).toEqual([before - 5, intents + 1])
-    await Promise.all(twins.map(({ client }) => client.close()))
+    await Promise.all(baselines.map(({ client }) => client.close()))
     const read = await mcp.call('get_intent', { intentId: told[0]?.body.id })
     expect(read.body).toMatchObject({ id: told[0]?.body.id, walletId, action: 'lend' })
   })

@@ -6,7 +6,7 @@ import { openAccount } from '../../../custody/open.js'
 import { createSealedAccount } from '../../../custody/account.js'
 import { inFolder } from './kekFile.js'
 
-const owner = { purpose: 'lane', owner: '1/0x', accountId: '' } as const
+const owner = { purpose: 'sender', owner: '1/0x', accountId: '' } as const
 
 function refused(content: string | undefined, message: string) {
   return inFolder(async (folder) => {

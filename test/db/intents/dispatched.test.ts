@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/client/connect.js'
 import { lockIntent } from '../../../db/intents/intents.js'
 import { setDispatched } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

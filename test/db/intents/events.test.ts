@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { scopeTransaction } from '../../../db/connection/scope.js'
+import { connect, type Db } from '../../../db/client/connect.js'
+import { scopeTransaction } from '../../../db/client/scope.js'
 import { readEvents, readPage, type EventSlice } from '../../../db/intents/events.js'
 import { readNews } from '../../../db/intents/news.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
@@ -18,7 +18,7 @@ let database: TestDatabase
 /** Each with the rights of its process only. */
 let worker: Db
 let signer: Db
-let lanes: Db
+let senders: Db
 let api: Db
 let wallet: TestWallet
 
@@ -26,10 +26,10 @@ beforeAll(async () => {
   database = await createDatabase()
   worker = connect(database.urlAs('steward_worker'), 4)
   signer = connect(database.urlAs('steward_signer'), 4)
-  lanes = connect(database.urlAs('steward_lanes'), 4)
+  senders = connect(database.urlAs('steward_relayer'), 4)
   api = connect(database.urlAs('steward_api'), 4)
   await database.db('chain').insert({
-    ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+    ...{ id: 421_614, name: 'arbitrum-sepolia', indexed_block: 9, indexed_hash: '0x' },
     finalized_block: 1,
   })
 })
@@ -42,7 +42,7 @@ beforeEach(async () => {
   wallet = await newWallet()
 })
 afterAll(async () => {
-  await Promise.all([worker, signer, lanes, api].map((db) => db?.destroy()))
+  await Promise.all([worker, signer, senders, api].map((db) => db?.destroy()))
   await database?.drop()
 })
 
@@ -66,7 +66,7 @@ async function lastId(count: number): Promise<bigint> {
   return last?.id ?? 0n
 }
 
-describe('how far the story has been read', () => {
+describe('how far the timeline has been read', () => {
   test('never goes back: what was read once is not read again', async () => {
     await insert()
     await readSettled(2)
@@ -205,7 +205,7 @@ describe('intent_event', () => {
     'delete from intent_event',
     'truncate intent_event',
   ])('no service may: %s', async (sql) => {
-    for (const db of [api, worker, signer, lanes]) {
+    for (const db of [api, worker, signer, senders]) {
       await expect(db.raw(sql)).rejects.toMatchObject({ code: '42501' })
     }
   })
@@ -223,9 +223,9 @@ describe('an operation', () => {
 
   type Change = Record<string, unknown> & { state: string }
 
-  /** Who writes a change: the chain's outcomes are the lanes', orders the worker's, verdicts the signer's. */
+  /** Who writes a change: the chain's outcomes are the senders', orders the worker's, verdicts the signer's. */
   function writerOf(change: Change): Db {
-    if ('block_hash' in change || /mined|confirmed|final/.test(change.state)) return lanes
+    if ('block_hash' in change || /mined|confirmed|final/.test(change.state)) return senders
     return /queued|cancelled/.test(change.state) ? worker : signer
   }
 
@@ -303,7 +303,7 @@ describe('an operation', () => {
   test('tells nothing when what changed it is undone', async () => {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, mined)
-    const undone = lanes.transaction(async (trx) => {
+    const undone = senders.transaction(async (trx) => {
       await trx('operation').where({ id }).update({ state: 'confirmed' })
       throw new Error('undone')
     })

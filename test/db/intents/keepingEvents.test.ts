@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/client/connect.js'
 import { keepEvents, readEventFloor, readEvents } from '../../../db/intents/events.js'
-import { findOddEvents, pageIntents } from '../../../db/audit/rows.js'
+import { findOddEvents, pageIntents } from '../../../admin/audit/rows/rows.js'
 import { dispatchEvents } from '../../../db/webhooks/sending.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   worker = connect(database.urlAs('steward_worker'), 1)
   wallet = await insertTestWallet(database.db)
   await forgetEvents(database.db, wallet.accountId)
-  // The month may have turned since the tables were made.
+  // The month may have reopened since the tables were made.
   await keepEvents(worker, 90)
 })
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/client/connect.js'
 import { claimStarts, type Startable } from '../../../db/intents/starting.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -31,7 +31,7 @@ describe('claimStarts', () => {
     const claimed = await Promise.all(Array.from({ length: 8 }, () => claim()))
     for (let more = await claim(); more.length > 0; more = await claim()) claimed.push(more)
     expect(claimed.flat().sort()).toEqual(waiting.sort())
-    await database.db('intent').update({ swept_at: null })
+    await database.db('intent').update({ dispatch_attempted_at: null })
     const starts = await claimStarts(db, 'intent', { limit: 25 })
     const { user_id: userId } = await database.db('wallet').where({ id: wallet.id }).first()
     expect(starts).toHaveLength(25)
@@ -49,8 +49,8 @@ describe('claimStarts', () => {
   })
 
   test('what a worker claimed that has died is free a few seconds later, after what was never tried', async () => {
-    const died = await store({ swept_at: new Date(Date.now() - 6_000) })
-    await store({ swept_at: new Date(Date.now() - 3_000) })
+    const died = await store({ dispatch_attempted_at: new Date(Date.now() - 6_000) })
+    await store({ dispatch_attempted_at: new Date(Date.now() - 3_000) })
     const fresh = await store({ created_at: new Date() })
     expect(await claim(1)).toEqual([fresh])
     expect(await claim()).toEqual([died])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { newId } from '../../../db/connection/ids.js'
-import { scopeTransaction } from '../../../db/connection/scope.js'
+import { connect, type Db } from '../../../db/client/connect.js'
+import { newId } from '../../../db/client/ids.js'
+import { scopeTransaction } from '../../../db/client/scope.js'
 import { cancelIntent, lockIntent } from '../../../db/intents/intents.js'
 import {
   setDelay,
@@ -10,7 +10,7 @@ import {
   setPlan,
   setRecovery,
 } from '../../../db/intents/status.js'
-import { statuses, type ExecutionPlan, type IntentStatus } from '../../../domain/intent.js'
+import { statuses, type ExecutionPlan, type IntentStatus } from '../../../domain/intent/intent.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestWallet, setCompleted, type TestWallet } from '../rows.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
@@ -262,7 +262,7 @@ describe('past the one place', () => {
   })
 
   test.each([
-    "select move_intent('x', 'failed', '{}')",
+    "select transition_intent('x', 'failed', '{}')",
     "select annotate_intent('x', 'delay_over')",
     'update intent_edge set to_status = to_status',
     'select * from intent_edge',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type Db } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/client/connect.js'
 import { findLingering, readStartables } from '../../../db/intents/sweeping.js'
 import {
   inBlock,

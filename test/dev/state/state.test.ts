@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { chainNames } from '../../../chains/registry.js'
+import { chainNames } from '../../../evm/registry.js'
 import { writeJson } from '../../../dev/state/jsonFile.js'
 import { identify, isRunning } from '../../../dev/state/processes.js'
 import {
@@ -123,20 +123,20 @@ describe('assertSameSet', () => {
 
 describe('openSecrets', () => {
   test('makes a password for each service, and keeps it', () => {
-    const { api, worker, lanes, signer } = openSecrets(home)
-    const passwords = [api, worker, lanes, signer]
+    const { api, worker, relayer, signer } = openSecrets(home)
+    const passwords = [api, worker, relayer, signer]
     expect(new Set(passwords).size).toBe(4)
     for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{48}$/)
-    expect(openSecrets(home)).toEqual({ api, worker, lanes, signer })
+    expect(openSecrets(home)).toEqual({ api, worker, relayer, signer })
   })
 
   test('makes what a set lacks that is older than a service, and leaves the rest', () => {
     const kept = { api: 'a', worker: 'w', signer: 's', apiKey: 'svc_sk_1' }
     writeJson(home.secrets, kept)
-    const { lanes, ...rest } = openSecrets(home)
+    const { relayer, ...rest } = openSecrets(home)
     expect(rest).toEqual(kept)
-    expect(lanes).toMatch(/^[0-9a-f]{48}$/)
-    expect(openSecrets(home)).toEqual({ ...kept, lanes })
+    expect(relayer).toMatch(/^[0-9a-f]{48}$/)
+    expect(openSecrets(home)).toEqual({ ...kept, relayer })
   })
 })
 

@@ -4,7 +4,7 @@ import type {
   IntentRequest,
   LendRequest,
   WithdrawRequest,
-} from '../../../domain/intent.js'
+} from '../../../domain/intent/intent.js'
 import type { MarketState } from '../../../domain/plan/market.js'
 
 const names = ['ethereum', 'arbitrum', 'base', 'other']
@@ -53,9 +53,9 @@ const apy = fc.oneof(
 const room = fc.option(fc.oneof(fc.constant(0n), someUnits), { freq: 1 })
 const rate = fc
   .record({ chain, protocol, asset, apyPercent: apy, room })
-  .map(({ room: roomUnits, ...one }) => ({
+  .map(({ room: capacityUnits, ...one }) => ({
     ...{ ...one, market: `0x${one.protocol}-${one.asset}` },
-    ...(roomUnits === null ? {} : { roomUnits }),
+    ...(capacityUnits === null ? {} : { capacityUnits }),
   }))
 const route = fc
   .record({

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../domain/errors.js'
 import { toUnits } from '../../../domain/money.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
-import type { IntentRequest } from '../../../domain/intent.js'
+import type { IntentRequest } from '../../../domain/intent/intent.js'
 import type {
   BridgeRoute,
   ChainState,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, positionOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
-import type { LendRequest } from '../../../domain/intent.js'
+import type { LendRequest } from '../../../domain/intent/intent.js'
 
 const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest => ({
   ...{ action: 'lend', asset: 'USDC', amountUnits: units(amount) },
@@ -57,7 +57,7 @@ describe('warnings of a plan', () => {
     ['90', []],
     ['90.000001', ['MARKET_NEARLY_FULL']],
   ])('MARKET_NEARLY_FULL: %s of the room of 100', (amount, codes) => {
-    const rates = [rateOf('base', 3, { roomUnits: units('100') })]
+    const rates = [rateOf('base', 3, { capacityUnits: units('100') })]
     const plan = planIntent(lend(amount), stateOf({ chains: [chainOf('base', '100')], rates }))
     expect(codesOf(plan)).toEqual(codes)
   })

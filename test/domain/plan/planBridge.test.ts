@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, routeOf, stateOf, units } from './markets.js'
-import type { BridgeRequest } from '../../../domain/intent.js'
+import type { BridgeRequest } from '../../../domain/intent/intent.js'
 
 const bridge = (amount: string, toChain = 'arbitrum'): BridgeRequest => ({
   ...{ action: 'bridge', asset: 'USDC', amountUnits: units(amount) },

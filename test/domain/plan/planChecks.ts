@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { units } from './markets.js'
 import { feeOf, gasOf, swapped } from './planOracle.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../../../domain/intent.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../../../domain/intent/intent.js'
 import type { GasKind, MarketState } from '../../../domain/plan/market.js'
 
 /** What a step hands on, and where. A deposit hands on nothing, a withdrawal what it takes. */

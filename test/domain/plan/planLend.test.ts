@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
-import type { LendRequest } from '../../../domain/intent.js'
+import type { LendRequest } from '../../../domain/intent/intent.js'
 import type { MarketState } from '../../../domain/plan/market.js'
 
 const rates = [rateOf('ethereum', 1.52), rateOf('arbitrum', 3.51), rateOf('base', 3.15)]
@@ -88,7 +88,7 @@ describe('planIntent, lend: where the money is', () => {
     ['0', 'it accepts no deposits now'],
     ['9.99', 'it accepts only 9.99 USDC more'],
   ])('passes over a market with room for %s, and says so', (room, why) => {
-    const arbitrum = rateOf('arbitrum', 3.51, { roomUnits: units(room) })
+    const arbitrum = rateOf('arbitrum', 3.51, { capacityUnits: units(room) })
     const state = market(rich, { rates: [...rates.filter((one) => one !== rates[1]), arbitrum] })
     const plan = planIntent(lend('10'), state)
     expect(plan.targetChain).toBe('base')
@@ -101,14 +101,14 @@ describe('planIntent, lend: where the money is', () => {
   })
 
   test('says that a swap brings nothing, not that the market is full', () => {
-    const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', roomUnits: units('1000') })
+    const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', capacityUnits: units('1000') })
     const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n])]
     const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
     expect(error.message).toContain('the swap would return nothing')
   })
 
   test('fills a market to the last unit of its room, counted without the bridge fee', () => {
-    const arbitrum = rateOf('arbitrum', 3.51, { roomUnits: units('9.999') })
+    const arbitrum = rateOf('arbitrum', 3.51, { capacityUnits: units('9.999') })
     const state = market({ ethereum: '0', arbitrum: '0', base: '100' }, { rates: [arbitrum] })
     expect(planIntent(lend('10'), state)).toMatchObject({
       ...{ strategy: 'single-bridge', targetChain: 'arbitrum' },
@@ -216,7 +216,7 @@ describe('planIntent, lend: over a bridge', () => {
     expect(planIntent(lend('10'), cheap).steps[0]).toMatchObject({ from: 'ethereum' })
   })
 
-  test('takes the first route that carries the amount', () => {
+  test('takes the first route that includes the amount', () => {
     const fast = routeOf('base', 'arbitrum', { maxUnits: units('10') })
     const standard = routeOf('base', 'arbitrum', {
       ...{ speed: 'standard', feeMillionths: 0n, seconds: [780, 1140] },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../domain/limits.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
-import type { LendRequest } from '../../../domain/intent.js'
+import type { LendRequest } from '../../../domain/intent/intent.js'
 
 const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest => ({
   ...{ action: 'lend', asset: 'USDC', amountUnits: units(amount) },

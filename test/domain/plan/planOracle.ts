@@ -1,4 +1,4 @@
-import type { BridgeRequest, LendRequest, WithdrawRequest } from '../../../domain/intent.js'
+import type { BridgeRequest, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
 import type {
   BridgeRoute,
   GasKind,
@@ -80,7 +80,7 @@ function wayTo(request: LendRequest, state: MarketState, rate: Rate): Way | unde
   // Of those that cost the same the first one: sorting keeps their order.
   ways.sort((a, b) => Number(a.moveUnits - b.moveUnits))
   const fits = ({ depositUnits }: Way) =>
-    rate.roomUnits === undefined || depositUnits <= rate.roomUnits
+    rate.capacityUnits === undefined || depositUnits <= rate.capacityUnits
   const there = ways.find(({ isBridged }) => !isBridged)
   return (there ? [there] : ways).find(fits)
 }

@@ -8,7 +8,7 @@ import { holds } from './holds.js'
 import { units } from './markets.js'
 import { assertSound, deposited, gasMicroUsd, taken } from './planChecks.js'
 import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './planOracle.js'
-import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../../domain/intent.js'
+import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
 import type { MarketState, PositionState } from '../../../domain/plan/market.js'
 
 /** Cases that are all refused would prove nothing: such a share of them has to be planned. */

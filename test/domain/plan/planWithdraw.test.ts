@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, positionOf, quoteOf, rateOf, stateOf, units } from './markets.js'
-import type { WithdrawRequest } from '../../../domain/intent.js'
+import type { WithdrawRequest } from '../../../domain/intent/intent.js'
 import type { PositionState } from '../../../domain/plan/market.js'
 
 const withdraw = (amount: string): WithdrawRequest => ({

@@ -5,8 +5,8 @@ import type {
   Step,
   SwapStep,
   WithdrawStep,
-} from '../../../domain/intent.js'
-import type { Effect } from '../../../domain/results.js'
+} from '../../../domain/intent/intent.js'
+import type { Effect } from '../../../domain/intent/results.js'
 
 const market = '0x01'
 

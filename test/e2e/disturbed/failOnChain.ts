@@ -14,11 +14,11 @@ export async function failOnChain(world: OwnWorld, wallet: Wallet): Promise<Told
   const created = await world.create(wallet, { action: 'lend', amount: 1, chain })
   await untilState(created.id, 'queued')
   // What is signed now is not sent before the market is closed.
-  world.signal('lanes', 'SIGSTOP')
+  world.signal('relayer', 'SIGSTOP')
   world.signal('signer', 'SIGCONT')
   await untilState(created.id, 'signed')
   await world.setAavePaused(chain, true)
-  world.signal('lanes', 'SIGCONT')
+  world.signal('relayer', 'SIGCONT')
   await world.untilOver(created.id)
   await world.setAavePaused(chain, false)
   return created

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readHoldings } from '../holdings.js'
+import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
 import { toTold, type OwnWorld, type Told, type Wallet } from '../world.js'
@@ -17,7 +17,7 @@ const refusedFor = (reason: string) => ({
 export function testFailures(open: () => OwnWorld): void {
   const retry = (id: string) => open().call('POST', `/intents/${id}/retry`)
   const usdcOn = async (chain: typeof arbitrum | typeof base, wallet: Wallet) =>
-    (await readHoldings(open().nodes[chain], wallet)).usdc
+    (await readReservationsOfToken(open().nodes[chain], wallet)).usdc
 
   /** The retry of a failed intent, when it is over. */
   async function retried({ id }: Told): Promise<Told> {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import type { Browser } from 'playwright-core'
-import type { ChainName } from '../../../chains/registry.js'
-import { connectTemporal } from '../../../temporal/connect.js'
-import { hasBrowser, openBrowser } from '../../web/browser.js'
+import type { ChainName } from '../../../evm/registry.js'
+import { connectTemporal } from '../../../workflows/client/connect.js'
+import { hasBrowser, openBrowser } from '../../clients/dashboard/browser.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import {
   listen,
@@ -117,7 +117,7 @@ export function testHeldUp(open: () => OwnWorld): void {
     }
     const due = Number(burnedAt) + PATIENCE * USUAL_SECONDS * 1_000
     console.table({
-      'ms after the burn was booked': msAfter(burnedAt, burned.ats),
+      'ms after the burn was indexed': msAfter(burnedAt, burned.ats),
       'ms after it was late': msAfter(due, late.ats),
     })
 

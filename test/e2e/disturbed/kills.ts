@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readHoldings } from '../holdings.js'
+import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved } from '../money.js'
 import type { OwnWorld } from '../world.js'
 
@@ -27,6 +27,6 @@ export function testKills(open: () => OwnWorld): void {
     process.kill(world.stack.readFacts().pids.temporal, 'SIGKILL')
     const { id } = await world.create(wallet, lend)
     expect((await world.untilOver(id)).status).toBe('completed')
-    expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(0n)
+    expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(0n)
   }, 120_000)
 }

@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fromUnits } from '../../../domain/money.js'
 import { execute, expectAbout } from '../execute.js'
-import { readHoldings } from '../holdings.js'
+import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved } from '../money.js'
 import { until } from '../stack.js'
 import type { OwnWorld } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
-const roles = ['api', 'worker', 'lanes', 'signer'] as const
+const roles = ['api', 'worker', 'relayer', 'signer'] as const
 
-/** Money that is not booked yet, that has earned for a month, and in a deployment with other markets. */
+/** Money that is not indexed yet, that has earned for a month, and in a deployment with other markets. */
 export function testMarkets(open: () => OwnWorld): void {
-  test('lend of money that is not booked yet: pending while the lanes are away, and completes after', async () => {
+  test('lend of money that is not indexed yet: pending while the relayer are away, and completes after', async () => {
     const world = open()
     const wallet = await world.createWallet({})
-    world.signal('lanes', 'SIGSTOP')
+    world.signal('relayer', 'SIGSTOP')
     const given = world.give(arbitrum, wallet.address, '1')
-    const seen = () => readHoldings(world.nodes[arbitrum], wallet)
+    const seen = () => readReservationsOfToken(world.nodes[arbitrum], wallet)
     await until(seen, ({ usdc }) => usdc > 0n)
     const told = await world.create(wallet, { action: 'lend', amount: 1, chain: arbitrum })
-    world.signal('lanes', 'SIGCONT')
+    world.signal('relayer', 'SIGCONT')
     expect(told.status).toBe('pending')
     await given
     expect(await world.untilOver(told.id)).toMatchObject({ status: 'completed' })
@@ -31,7 +31,7 @@ export function testMarkets(open: () => OwnWorld): void {
   test('withdraw of a part, then of everything with its interest: nothing stays behind', async () => {
     const world = open()
     const wallet = await world.createWallet({ [arbitrum]: '5' })
-    const holdings = () => readHoldings(world.nodes[arbitrum], wallet)
+    const holdings = () => readReservationsOfToken(world.nodes[arbitrum], wallet)
     const lend = { action: 'lend', amount: 5, chain: arbitrum }
     await execute(world, wallet, { body: lend, order: [`deposit ${arbitrum}`] })
     const withdraw = (amount: number | 'max') => ({
@@ -57,7 +57,7 @@ export function testMarkets(open: () => OwnWorld): void {
       const world = open()
       const wallet = await world.createWallet({ [base]: '2' })
       await withoutAave(world)
-      const vault = async () => (await readHoldings(world.nodes[base], wallet)).vault
+      const vault = async () => (await readReservationsOfToken(world.nodes[base], wallet)).vault
       const lend = { action: 'lend', amount: 2, chain: base }
       const told = await execute(world, wallet, { body: lend, order: [`deposit ${base}`] })
       expect(told.executionPlan.targetProtocol).toBe('erc4626')

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
-import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
-import { connectTemporal } from '../../../temporal/connect.js'
-import type { ChainName } from '../../../chains/registry.js'
-import { readHoldings } from '../holdings.js'
+import { resumeWork, pauseWork } from '../../../db/pauses.js'
+import { connectTemporal } from '../../../workflows/client/connect.js'
+import type { ChainName } from '../../../evm/registry.js'
+import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
 import { isHeld, untilViewed, type WorkflowView } from '../workflowView.js'
@@ -46,7 +46,7 @@ export function testOperators(open: () => OwnWorld): void {
   }
 
   const leftOn = async (chain: ChainName, wallet: Wallet) =>
-    (await readHoldings(world.nodes[chain], wallet)).usdc
+    (await readReservationsOfToken(world.nodes[chain], wallet)).usdc
 
   /**
    * A run that fails because its rows bear no end is followed by another one within two minutes; one that is marked
@@ -113,7 +113,7 @@ export function testOperators(open: () => OwnWorld): void {
       world.signal('signer', 'SIGSTOP')
       const { id } = await world.create(wallet, lend(arbitrum))
       await untilPending(id, 'deposit')
-      await stopWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
+      await pauseWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
       world.signal('signer', 'SIGCONT')
       const paused = await untilHeld(id, 'PAUSED', 'PAUSED')
       expect(paused.details).toMatch(/^\*\*Waits\*\* since .*by alice: a market looks odd/)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readHoldings } from '../holdings.js'
+import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
 import { toTold, type OwnWorld } from '../world.js'
@@ -26,14 +26,14 @@ export function testOutage(open: () => OwnWorld): void {
       await world.createWallet({ [arbitrum]: '1' }),
     ]
     // What is signed now is not sent before everything has gone.
-    world.signal('lanes', 'SIGSTOP')
+    world.signal('relayer', 'SIGSTOP')
     const lend = { action: 'lend', amount: 1 }
     const { id: deposit } = await world.create(lender, { ...lend, chain: arbitrum })
     const { id: crossing } = await world.create(crosser, { ...lend, chain: base })
     for (const id of [deposit, crossing]) await untilState(id, ['signed'])
 
     world.signal('temporal', 'SIGSTOP')
-    await world.kill('api', 'worker', 'lanes', 'signer')
+    await world.kill('api', 'worker', 'relayer', 'signer')
     const ready = await fetch(`${world.stack.facts.hostUrl}/readyz`)
     expect(await ready.json()).toMatchObject({ temporal: false, degraded: true })
     for (const id of [deposit, crossing]) {
@@ -62,7 +62,7 @@ export function testOutage(open: () => OwnWorld): void {
     ])
     for (const wallet of [lender, crosser]) {
       expect(await expectConserved(world, wallet)).toBe(0n)
-      expect((await readHoldings(world.nodes[arbitrum], wallet)).usdc).toBe(0n)
+      expect((await readReservationsOfToken(world.nodes[arbitrum], wallet)).usdc).toBe(0n)
     }
   }, 300_000)
 }

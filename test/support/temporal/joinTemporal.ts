@@ -1,4 +1,4 @@
-import { connectTemporal } from '../../../temporal/connect.js'
+import { connectTemporal } from '../../../workflows/client/connect.js'
 import { getShared } from '../fixtures.js'
 // The SDK says little then.
 import './runtime.js'

@@ -2,7 +2,7 @@ import {
   TestWorkflowEnvironment,
   type TimeSkippingTestWorkflowEnvironmentOptions,
 } from '@temporalio/testing'
-import { timed } from '../seconds.js'
+import { timed } from '../run/seconds.js'
 import { testServer } from './testServer.js'
 
 type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>

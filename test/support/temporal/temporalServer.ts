@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
-import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
-import { temporalFlags } from '../../../dev/parts/temporalServer.js'
+import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
+import { findTemporalCli } from '../../../dev/stack/temporalCli.js'
+import { temporalFlags } from '../../../dev/stack/temporalServer.js'
 import { findFreePorts } from '../../../dev/ports.js'
-import { timed } from '../seconds.js'
+import { timed } from '../run/seconds.js'
 
 export type TemporalServer = {
   address: string

@@ -13,7 +13,9 @@ import { releaseLock, takeLock } from '../../../dev/state/lock.js'
 
 const run = promisify(execFile)
 
-const pom = fileURLToPath(new URL('../../../tools/temporal-test-server/pom.xml', import.meta.url))
+const pom = fileURLToPath(
+  new URL('../../../dev/tools/temporal-test-server/pom.xml', import.meta.url),
+)
 const wrapper = join(dirname(pom), 'test-server.sh')
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'steward')
 

@@ -5,8 +5,8 @@ import {
   newUserId,
   type Acceptance,
   type Invitation,
-} from '../../../../db/tenants/invitations.js'
-import { endSignIn } from '../../../../db/tenants/users.js'
+} from '../../../../db/accounts/invitations.js'
+import { endSignIn } from '../../../../db/accounts/users.js'
 import { ServiceError, invalidRequest } from '../../../../domain/errors.js'
 import { addressOf } from '../../../http/auth/browser.js'
 import { openRoute } from '../../../http/auth/memberRoute.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { getInvitation as getInvitationRow } from '../../../../db/tenants/invitations.js'
+import { getInvitation as getInvitationRow } from '../../../../db/accounts/invitations.js'
 import { openRoute } from '../../../http/auth/memberRoute.js'
 import { byToken } from '../memberSpecs.js'
 import type { InvitationAnswer } from '../../../schemas/dashboard.js'

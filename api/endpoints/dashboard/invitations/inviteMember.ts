@@ -3,8 +3,8 @@ import {
   INVITATION_HOURS,
   inviteMember as insertInvitation,
   readInvitations,
-} from '../../../../db/tenants/invitations.js'
-import { readMembers } from '../../../../db/tenants/users.js'
+} from '../../../../db/accounts/invitations.js'
+import { readMembers } from '../../../../db/accounts/users.js'
 import { invalidRequest } from '../../../../domain/errors.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
 import { hostUrl } from '../../../http/auth/origin.js'

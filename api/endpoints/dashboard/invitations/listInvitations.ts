@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readInvitations } from '../../../../db/tenants/invitations.js'
+import { readInvitations } from '../../../../db/accounts/invitations.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../../http/input.js'
 import { owners } from '../memberSpecs.js'

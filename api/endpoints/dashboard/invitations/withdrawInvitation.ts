@@ -1,10 +1,10 @@
-import { endInvitation } from '../../../../db/tenants/invitations.js'
+import { endInvitation } from '../../../../db/accounts/invitations.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { byId, owners } from '../memberSpecs.js'
 
 export const withdrawInvitation = memberRoute(
-  { ...byId, method: 'post', path: '/members/invitations/:id/end', roles: owners, body: noBody },
+  { ...byId, method: 'post', path: '/members/invitations/:id/end', roles: owners, body: emptyBody },
   async ({ db }, { caller, params: { id } }) => {
     const { accountId } = caller
     await actAs(db, caller, (trx) => endInvitation(trx, accountId, id))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { issueApiKey } from '../../../../db/tenants/accounts.js'
+import { issueApiKey } from '../../../../db/accounts/accounts.js'
 import { invalidRequest } from '../../../../domain/errors.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../../http/input.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hasKey, readKeyUse } from '../../../../db/tenants/usage.js'
+import { hasKey, readKeyUse } from '../../../../db/usage/usage.js'
 import { ServiceError } from '../../../../domain/errors.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { idInput } from '../../../schemas/dashboard.js'

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../../../db/tenants/accounts.js'
+import type { ApiKey } from '../../../../db/accounts/accounts.js'
 import type { KeyEntry } from '../../../schemas/dashboard.js'
 
 export const keyBody = (key: ApiKey): KeyEntry => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listApiKeys } from '../../../../db/tenants/apiKeys.js'
+import { listApiKeys } from '../../../../db/accounts/apiKeys.js'
 import { roles } from '../../../../domain/roles.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { noParams } from '../../../http/input.js'

@@ -1,10 +1,10 @@
-import { revokeApiKey } from '../../../../db/tenants/apiKeys.js'
+import { revokeApiKey } from '../../../../db/accounts/apiKeys.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { byId, keyMakers } from '../memberSpecs.js'
 
 export const revokeKey = memberRoute(
-  { ...byId, method: 'post', path: '/keys/:id/revoke', roles: keyMakers, body: noBody },
+  { ...byId, method: 'post', path: '/keys/:id/revoke', roles: keyMakers, body: emptyBody },
   async ({ db }, { caller, params: { id } }) => {
     await actAs(db, caller, (trx) => revokeApiKey(trx, id, caller.accountId))
     return { status: 200, body: { revoked: id } }

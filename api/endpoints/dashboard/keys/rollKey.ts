@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rollApiKey } from '../../../../db/tenants/apiKeys.js'
+import { rollApiKey } from '../../../../db/accounts/apiKeys.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
 import { byId, keyMakers } from '../memberSpecs.js'
 import { keyBody } from './keyBody.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeRole } from '../../../../db/tenants/users.js'
+import { changeRole } from '../../../../db/accounts/users.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
 import { roleInput } from '../../../schemas/dashboard.js'
 import { byId, owners } from '../memberSpecs.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readMembers, type AccountMember } from '../../../../db/tenants/users.js'
+import { readMembers, type AccountMember } from '../../../../db/accounts/users.js'
 import { roles } from '../../../../domain/roles.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../../http/input.js'

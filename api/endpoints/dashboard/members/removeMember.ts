@@ -1,10 +1,10 @@
-import { removeMember as removeMembership } from '../../../../db/tenants/users.js'
+import { removeMember as removeMembership } from '../../../../db/accounts/users.js'
 import { actAs, memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { byId, owners } from '../memberSpecs.js'
 
 export const removeMember = memberRoute(
-  { ...byId, method: 'post', path: '/members/:id/remove', roles: owners, body: noBody },
+  { ...byId, method: 'post', path: '/members/:id/remove', roles: owners, body: emptyBody },
   async ({ db }, { caller, params: { id } }) => {
     const member = { accountId: caller.accountId, userId: id }
     await actAs(db, caller, (trx) => removeMembership(trx, member))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changePassword as storePassword } from '../../../../db/tenants/users.js'
+import { changePassword as storePassword } from '../../../../db/accounts/users.js'
 import { invalidRequest } from '../../../../domain/errors.js'
 import { addressOf } from '../../../http/auth/browser.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'

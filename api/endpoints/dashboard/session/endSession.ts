@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { endSessions } from '../../../../db/tenants/sessions.js'
+import { endSessions } from '../../../../db/accounts/sessions.js'
 import { ServiceError } from '../../../../domain/errors.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { idInput } from '../../../schemas/dashboard.js'
 import { anyMember } from '../memberSpecs.js'
 
@@ -12,7 +12,7 @@ export const endSession = memberRoute(
     method: 'post',
     path: '/sessions/:id/end',
     params: z.object({ id: idInput }),
-    body: noBody,
+    body: emptyBody,
   },
   async ({ db }, { caller, params }) => {
     const ended = await endSessions(db, caller.userId, params.id)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOwnAccounts } from '../../../../db/tenants/sessions.js'
+import { readOwnAccounts } from '../../../../db/accounts/sessions.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { anyMember } from '../memberSpecs.js'
 import type { OwnAccountEntry } from '../../../schemas/dashboard.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readSessions } from '../../../../db/tenants/sessions.js'
+import { readSessions } from '../../../../db/accounts/sessions.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { anyMember } from '../memberSpecs.js'
 import type { SessionEntry } from '../../../schemas/dashboard.js'

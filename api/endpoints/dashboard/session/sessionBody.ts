@@ -1,4 +1,4 @@
-import type { Member } from '../../../../db/tenants/sessions.js'
+import type { Member } from '../../../../db/accounts/sessions.js'
 import type { SessionAnswer } from '../../../schemas/dashboard.js'
 import type { Services } from '../../../http/services.js'
 

@@ -1,11 +1,11 @@
-import { endSessions } from '../../../../db/tenants/sessions.js'
+import { endSessions } from '../../../../db/accounts/sessions.js'
 import { sessionCookie } from '../../../http/auth/cookies.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { anyMember } from '../memberSpecs.js'
 
 export const signOut = memberRoute(
-  { ...anyMember, method: 'post', path: '/session/end', body: noBody },
+  { ...anyMember, method: 'post', path: '/session/end', body: emptyBody },
   async ({ db, dashboard }, { caller, response }) => {
     const ended = await endSessions(db, caller.userId, caller.sessionId)
     sessionCookie(dashboard).clear(response)

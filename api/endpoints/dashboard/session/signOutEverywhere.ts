@@ -1,11 +1,11 @@
-import { endSessions } from '../../../../db/tenants/sessions.js'
+import { endSessions } from '../../../../db/accounts/sessions.js'
 import { sessionCookie } from '../../../http/auth/cookies.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
-import { noBody } from '../../../http/input.js'
+import { emptyBody } from '../../../http/input.js'
 import { anyMember } from '../memberSpecs.js'
 
 export const signOutEverywhere = memberRoute(
-  { ...anyMember, method: 'post', path: '/session/end-all', body: noBody },
+  { ...anyMember, method: 'post', path: '/session/end-all', body: emptyBody },
   async ({ db, dashboard }, { caller, response }) => {
     const ended = await endSessions(db, caller.userId)
     sessionCookie(dashboard).clear(response)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { listIntentLines, type IntentLine } from '../../../../db/tenants/usage.js'
+import { listIntentLines, type IntentLine } from '../../../../db/usage/usage.js'
 import { assetText } from '../../../../domain/money.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { sendCsv, type CsvTable } from '../../../http/csv.js'
 import { intentFilterQuery, toIntentFilter } from '../../../schemas/parameters.js'
 import { anyMemberReads } from '../memberSpecs.js'
 import { toCsvTable } from './toCsvTable.js'
-import type { Slice } from '../../../../db/connection/slice.js'
+import type { Slice } from '../../../../db/client/slice.js'
 
 export const downloadIntents = memberRoute(
   { ...anyMemberReads, path: '/intents.csv', query: z.strictObject(intentFilterQuery) },

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { listLedger as listLedgerRows, type LedgerRow } from '../../../../db/tenants/usage.js'
+import { listLedger as listLedgerRows, type LedgerRow } from '../../../../db/usage/usage.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { sendCsv, type CsvTable } from '../../../http/csv.js'
 import { pageBody, pageQuery, toSlice } from '../../../http/pages.js'
 import { anyMemberReads } from '../memberSpecs.js'
 import { toCsvTable } from './toCsvTable.js'
 import type { LedgerEntryBody } from '../../../schemas/activity.js'
-import type { Slice } from '../../../../db/connection/slice.js'
+import type { Slice } from '../../../../db/client/slice.js'
 
 export const listLedger = memberRoute(
   {

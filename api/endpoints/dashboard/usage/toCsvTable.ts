@@ -1,5 +1,5 @@
 import type { Cell, CsvTable } from '../../../http/csv.js'
-import type { Slice } from '../../../../db/connection/slice.js'
+import type { Slice } from '../../../../db/client/slice.js'
 
 /** Rows per read. */
 const FILE_PAGE = 500

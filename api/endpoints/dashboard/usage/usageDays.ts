@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../../../durations.js'
-import type { Days } from '../../../../db/tenants/usage.js'
+import { DAY_MS } from '../../../../runtime/durations.js'
+import type { Days } from '../../../../db/usage/usage.js'
 
 /** A leap year. */
 export const MOST_DAYS = 366

@@ -154,7 +154,7 @@ describe('POST /intents: rules', () => {
     expect(await bridge({ toChain: 'base-sepolia' })).toMatchObject(invalid('toChain'))
   })
 
-  test('4. the response carries the intent with an `executionPlan` and status `planning`', async () => {
+  test('4. the response includes the intent with an `executionPlan` and status `planning`', async () => {
     for (const { body } of [await lend(), await withdraw(), await bridge()]) {
       expect(body.status).toBe('planning')
       expect(body.executionPlan).toMatchObject({ steps: [{ sequence: 1 }] })

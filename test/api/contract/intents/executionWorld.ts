@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities, type Activities } from '../../../../activities/index.js'
-import { connectChains } from '../../../../chains/connect.js'
-import { createRegistry } from '../../../../chains/registry.js'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
-import { connect } from '../../../../db/connection/connect.js'
+import { connectChains } from '../../../../evm/connect.js'
+import { createRegistry } from '../../../../evm/registry.js'
+import { createApiKey } from '../../../../db/accounts/accounts.js'
+import { connect } from '../../../../db/client/connect.js'
 import { findFunding } from '../../../../db/intents/fundings.js'
 import { toUnits } from '../../../../domain/money.js'
-import { createWorld } from '../../../lanes/world/fixture.js'
-import { setFrozen } from '../../../lanes/world/freeze.js'
+import { createWorld } from '../../../relayer/world/fixture.js'
+import { setFrozen } from '../../../relayer/world/scenes/freeze.js'
 import { closedUrl } from '../../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../../api.js'
 import { outcomesByHand } from '../../../support/outcomes.js'
@@ -27,14 +27,14 @@ export type ExecutionWorld = Awaited<ReturnType<typeof startExecutionWorld>>
 
 /**
  * The API with the signer and the driver of one real chain. What an intent's workflow does is done step by
- * step: `submit`, `lanes.round`, `finish`.
+ * step: `submit`, `chainWorld.round`, `finish`.
  */
 export async function startExecutionWorld() {
-  const lanes = await createWorld({ lanes: 1 })
-  const { database, workerDb, account } = lanes
-  const registry = createRegistry('devnet', join(lanes.folder, 'devnet.json'))
+  const chainWorld = await createWorld({ senderCount: 1 })
+  const { database, workerDb, account } = chainWorld
+  const registry = createRegistry('devnet', join(chainWorld.folder, 'devnet.json'))
   const urls = { 'ethereum-sepolia': closedUrl, 'base-sepolia': closedUrl }
-  const chains = connectChains(registry, { ...urls, [chain]: lanes.proxy.url })
+  const chains = connectChains(registry, { ...urls, [chain]: chainWorld.proxy.url })
   const db = connect(database.urlAs('steward_api'), 4)
   const temporal = standInTemporal()
   const parts = { chains, registry }
@@ -49,18 +49,18 @@ export async function startExecutionWorld() {
 
   const post = (path: string, body: object) => api.call('POST', path, { key, body })
   const get = (path: string) => api.call('GET', path, { key })
-  const { chainId } = lanes.chain
+  const { chainId } = chainWorld.chain
 
   return {
-    ...{ lanes, api, temporal, key, post, get },
+    ...{ chainWorld, api, temporal, key, post, get },
 
-    /** A wallet that holds base units of USDC, in a block that is booked. */
+    /** A wallet that holds base units of USDC, in a block that is indexed. */
     async newWallet(units: bigint): Promise<WalletBody> {
       const { body } = await post('/v1/wallets', { userId: `user ${(users += 1)}` })
       const wallet = body as unknown as WalletBody
-      if (units > 0n) await lanes.mint(wallet, units)
-      await lanes.mine()
-      await lanes.book()
+      if (units > 0n) await chainWorld.mint(wallet, units)
+      await chainWorld.mine()
+      await chainWorld.index()
       return wallet
     },
 
@@ -69,11 +69,11 @@ export async function startExecutionWorld() {
 
     read: async (intentId: string) => (await get(`/v1/intents/${intentId}`)).body,
 
-    /** Hands the deposit of an intent to the lanes. */
+    /** Hands the deposit of an intent to the relayer. */
     async submit({ body }: Answer): Promise<void> {
       const { step, ...owner } = await stepOf(body.id)
-      const input = { units: toUnits(step.amount, lanes.chain.usdc.decimals).toString() }
-      await lanes.submit({ ...owner, sequence: 1, kind: 'deposit', chainId, input })
+      const input = { units: toUnits(step.amount, chainWorld.chain.usdc.decimals).toString() }
+      await chainWorld.submit({ ...owner, sequence: 1, kind: 'deposit', chainId, input })
     },
 
     /** Reads the outcome of the deposit and writes the end of the intent, as its workflow does. */
@@ -93,28 +93,28 @@ export async function startExecutionWorld() {
     /** Executes an intent from its plan to its end. */
     async execute(planned: Answer): Promise<void> {
       await this.submit(planned)
-      await lanes.round()
+      await chainWorld.round()
       await this.finish(planned)
     },
 
     /** Executes an intent whose deposit was deferred, without waiting for its time. */
     async resume(planned: Answer): Promise<void> {
-      const deferred = lanes.db('operation').where({ intent_id: planned.body.id })
-      await deferred.update({ retry_after: lanes.db.raw('clock_timestamp()') })
+      const deferred = chainWorld.db('operation').where({ intent_id: planned.body.id })
+      await deferred.update({ retry_after: chainWorld.db.raw('clock_timestamp()') })
       await this.execute(planned)
     },
 
     /** Executes an intent whose market stops taking deposits after the deposit was signed. */
     async executeInVain(planned: Answer): Promise<void> {
       await this.submit(planned)
-      await lanes.sign()
-      await setFrozen(lanes, true)
-      await lanes.broadcast()
-      await lanes.mine()
-      await lanes.book()
-      await setFrozen(lanes, false)
-      // Plans are made with the market as it is at the booked block.
-      await lanes.book()
+      await chainWorld.sign()
+      await setFrozen(chainWorld, true)
+      await chainWorld.broadcast()
+      await chainWorld.mine()
+      await chainWorld.index()
+      await setFrozen(chainWorld, false)
+      // Plans are made with the market as it is at the indexed block.
+      await chainWorld.index()
       await this.finish(planned)
     },
 
@@ -124,8 +124,8 @@ export async function startExecutionWorld() {
       if (!funding) throw new Error('There is no such funding.')
       const { accountId, walletId, units } = funding
       const at = { sequence: 1, kind: 'fund', chainId: Number(funding.chainId) } as const
-      await lanes.submit({ intentId: body.id, accountId, walletId, ...at, input: { units } })
-      await lanes.round()
+      await chainWorld.submit({ intentId: body.id, accountId, walletId, ...at, input: { units } })
+      await chainWorld.round()
     },
 
     async stop(): Promise<void> {
@@ -133,7 +133,7 @@ export async function startExecutionWorld() {
       await api.stop()
       for (const client of chains.list) client.close()
       await db.destroy()
-      await lanes.stop()
+      await chainWorld.stop()
     },
   }
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   planned = lend.body
   await world.submit(lend)
   executing = await world.read(planned.id)
-  await world.lanes.round()
+  await world.chainWorld.round()
   await world.finish(lend)
   completed = await world.read(planned.id)
   const vain = await world.lend(wallet.id, 2)
@@ -90,7 +90,7 @@ describe('Intent', () => {
     }
   })
 
-  test('error: carries a `message` (string), and a `code`', () => {
+  test('error: includes a `message` (string), and a `code`', () => {
     expect(failed.error).toMatchObject({ message: expect.any(String), code: expect.any(String) })
   })
 
@@ -182,7 +182,7 @@ describe('results', () => {
     expect(completed.results).toMatchObject({ finalAmount: expect.stringMatching(decimalText) })
     expect(completed.results).toHaveProperty('finalAmount', '1.5')
     // The market rounds in its own favour, and pays interest from the next second on.
-    const lent = await world.lanes.deposited(wallet.address)
+    const lent = await world.chainWorld.deposited(wallet.address)
     expect(lent).toBeGreaterThanOrEqual(1_499_999n)
     expect(lent).toBeLessThan(1_501_000n)
   })

@@ -38,7 +38,7 @@ describe('Intent status', () => {
     const intent = await lend()
     await world.submit(intent)
     expect(await read(intent)).toMatchObject({ results: { completedSteps: 0 } })
-    await world.lanes.round()
+    await world.chainWorld.round()
     const after = { status: 'executing', results: { completedSteps: 1 } }
     expect(await read(intent)).toMatchObject(after)
   })
@@ -77,7 +77,7 @@ describe('Intent failure reasons', () => {
     const intent = await world.lend(wallet.id, 1)
     await world.executeInVain(intent)
     expect(await read(intent)).toMatchObject({ error: { code: 'DEPOSIT_FAILED' } })
-    expect(await world.lanes.usdcOf(wallet.address)).toBe(1_000_000n)
+    expect(await world.chainWorld.usdcOf(wallet.address)).toBe(1_000_000n)
   })
 
   test.each<[string, string, Fault]>([
@@ -88,10 +88,10 @@ describe('Intent failure reasons', () => {
     async (_code, _when, fault) => {
       const intent = await lend()
       await world.submit(intent)
-      world.lanes.proxy.set(() => fault)
-      await world.lanes.sign().catch(() => undefined)
+      world.chainWorld.proxy.set(() => fault)
+      await world.chainWorld.sign().catch(() => undefined)
       expect(await read(intent)).toMatchObject({ status: 'executing' })
-      world.lanes.proxy.set(undefined)
+      world.chainWorld.proxy.set(undefined)
       await world.resume(intent)
       expect(await read(intent)).toMatchObject({ status: 'completed' })
     },

@@ -99,7 +99,7 @@ describe('GET /v1/events as a stream', () => {
     expect(told.map(({ event }) => event)).toEqual(['intent.executing', 'intent.completed'])
   })
 
-  test('in an account without a story, too', async () => {
+  test('in an account without a timeline, too', async () => {
     const client = await events.open('/v1/events', me)
     while (client.lastEventId === '') await new Promise((resolve) => setTimeout(resolve, 5))
     client.close()

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setExecuting } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
-import { deleteExpiredTokens } from '../../../../db/tenants/readTokens.js'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
+import { deleteExpiredTokens } from '../../../../db/accounts/readTokens.js'
+import { createApiKey } from '../../../../db/accounts/accounts.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
 let events: EventWorld

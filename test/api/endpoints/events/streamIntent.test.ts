@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
-import { connect, type Db } from '../../../../db/connection/connect.js'
+import { createApiKey } from '../../../../db/accounts/accounts.js'
+import { connect, type Db } from '../../../../db/client/connect.js'
 import { readEvents } from '../../../../db/intents/events.js'
 import { setExecuting, setFailed, setRecovery } from '../../../../db/intents/status.js'
 import {
@@ -56,7 +56,7 @@ const failure = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
 const recovered = { txHash: '0x1', chain: 'base-sepolia', asset: 'USDC', amount: '1' }
 
 describe('GET /v1/intents/:intentId/events', () => {
-  test('tells the story from its beginning, and what happens, until the end', async () => {
+  test('tells the timeline from its beginning, and what happens, until the end', async () => {
     const id = await insert()
     const client = await follow(id)
     expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -109,11 +109,11 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect([again.status, again.events]).toEqual([204, []])
   })
 
-  test('an end that was turned round is none: the stream goes on to the next one', async () => {
+  test('an end that was reopened round is none: the stream goes on to the next one', async () => {
     const id = await insert()
     await setExecuting(worker, id)
     await setCompleted(worker, id)
-    await world.database.db.raw(`select move_intent(?, 'reopened')`, [id])
+    await world.database.db.raw(`select transition_intent(?, 'reopened')`, [id])
     await untilTold(id, 5)
     const client = await follow(id)
     await client.until(5)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { randomInt } from 'node:crypto'
-import { suspendAccount } from '../../../../db/tenants/accounts.js'
-import { revokeApiKey } from '../../../../db/tenants/apiKeys.js'
+import { suspendAccount } from '../../../../db/accounts/accounts.js'
+import { revokeApiKey } from '../../../../db/accounts/apiKeys.js'
 import { setExecuting } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { silentChains } from '../../../planning/chains.js'
@@ -180,7 +180,7 @@ describe('streams', () => {
     while (!/stream closed: client too slow/.test(events.world.api.logText()) && intents < 200) {
       const id = await events.newIntent(me)
       intents += 1
-      await database().raw(`select move_intent(?, 'failed', ?)`, [id, wide])
+      await database().raw(`select transition_intent(?, 'failed', ?)`, [id, wide])
       await quick.until(3 * intents - 1)
     }
     expect(intents).toBeLessThan(200)

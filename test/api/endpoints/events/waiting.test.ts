@@ -137,7 +137,7 @@ describe('readUntil', () => {
     }
     const services = {
       db: { raw: () => Promise.reject(new Error('away')) },
-      streams: { takeSeat, closing, feed: { join: () => undefined } },
+      streams: { takeSeat, closing, fanOut: { join: () => undefined } },
     } as unknown as Services
     const waiting = {
       ...{ accountId: 'a', filter: { intentId: 'i' }, seconds: 60, gone },

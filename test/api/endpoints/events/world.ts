@@ -1,5 +1,5 @@
-import { createApiKey } from '../../../../db/tenants/accounts.js'
-import { connect, type Db } from '../../../../db/connection/connect.js'
+import { createApiKey } from '../../../../db/accounts/accounts.js'
+import { connect, type Db } from '../../../../db/client/connect.js'
 import {
   forgetEvents,
   insertTestIntent,

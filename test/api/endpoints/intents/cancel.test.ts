@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intent as intentSchema } from '../../../../api/schemas/intents.js'
 import { finalizeIntent, planIntent } from '../../../../activities/status.js'
-import { connect, type Db } from '../../../../db/connection/connect.js'
-import { submitOperation, type OperationOrder } from '../../../../lanes/operations.js'
+import { connect, type Db } from '../../../../db/client/connect.js'
+import { submitOperation, type OperationOrder } from '../../../../operations/submit.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { withoutId } from '../../api.js'
 

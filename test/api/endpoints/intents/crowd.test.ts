@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChains, type TestChains } from '../../../planning/chains.js'
 import { startWorld, type Answer, type World } from '../../api.js'
-import type { Db } from '../../../../db/connection/connect.js'
+import type { Db } from '../../../../db/client/connect.js'
 
 const usdc = 1_000_000n
 /** More than the API has sessions of Postgres. */
@@ -28,7 +28,7 @@ async function newWallet(owner: string): Promise<string> {
   const body = { userId: `user ${(users += 1)}` }
   const created = await world.api.call('POST', '/v1/wallets', { key: owner, body })
   await chains.mint('base-sepolia', String(created.body.address), 1_000n * usdc)
-  await chains.book(world.database.db)
+  await chains.index(world.database.db)
   return created.body.id
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
-import { devnetTerms } from '../../../../devnet/chains.js'
-import { callRpc } from '../../../../devnet/rpc.js'
-import { connectTemporal } from '../../../../temporal/connect.js'
+import { devnetTerms } from '../../../../dev/devnet/chains.js'
+import { callRpc } from '../../../../dev/devnet/rpc.js'
+import { connectTemporal } from '../../../../workflows/client/connect.js'
 import { closedUrl, startChains, type TestChains } from '../../../planning/chains.js'
 import { startApi, startWorld, withoutId, type Answer, type World } from '../../api.js'
 import { notBegun } from './begun.js'
-import type { ChainName } from '../../../../chains/registry.js'
+import type { ChainName } from '../../../../evm/registry.js'
 
 const usdc = 1_000_000n
 
@@ -40,7 +40,7 @@ async function newWallet(funds: Partial<Record<ChainName, bigint>> = {}): Promis
   for (const [chain, units] of Object.entries(funds)) {
     await chains.mint(chain as ChainName, address, units)
   }
-  await chains.book(world.database.db)
+  await chains.index(world.database.db)
   return { id, address }
 }
 
@@ -277,7 +277,7 @@ describe('POST /v1/intents', () => {
 
 /** The API with chains behind other URLs, beside the one of the world. */
 async function startHalf(urls: Record<ChainName, string>) {
-  const { connectChains } = await import('../../../../chains/connect.js')
+  const { connectChains } = await import('../../../../evm/connect.js')
   const its = connectChains(chains.registry, urls)
   const { client: temporal } = world.temporal
   const { untilStarted } = world

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
-import { callRpc } from '../../../../devnet/rpc.js'
+import { callRpc } from '../../../../dev/devnet/rpc.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun } from './begun.js'
 import type { Answer } from '../../api.js'
@@ -30,7 +30,7 @@ async function makeGasDear(): Promise<void> {
     await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(10n ** 9n)])
     await callRpc(url, 'evm_mine')
   }
-  await world.chains.book(world.database.db)
+  await world.chains.index(world.database.db)
 }
 
 describe('POST /v1/intents: a lend from another chain', () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
-import { firstIdAt, newId } from '../../../../db/connection/ids.js'
+import { createApiKey } from '../../../../db/accounts/accounts.js'
+import { firstIdAt, newId } from '../../../../db/client/ids.js'
 import { listIntents } from '../../../../db/intents/listIntents.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
-import type { IntentStatus } from '../../../../domain/intent.js'
+import type { IntentStatus } from '../../../../domain/intent/intent.js'
 
 const hour = 3_600_000
 const start = Date.parse('2026-05-01T00:00:00.000Z')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
 import { withoutId, type World } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
-import type { IntentStatus, Progress } from '../../../../domain/intent.js'
+import type { IntentStatus, Progress } from '../../../../domain/intent/intent.js'
 
 const txHash = `0x${'a'.repeat(64)}`
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intent as intentSchema } from '../../../../api/schemas/intents.js'
 import { finalizeIntent } from '../../../../activities/status.js'
-import { connect, type Db } from '../../../../db/connection/connect.js'
+import { connect, type Db } from '../../../../db/client/connect.js'
 import { insertTestOperation } from '../../../db/rows.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { withoutId, type Answer } from '../../api.js'
 import { waitUntilBlocked } from '../../../support/blocked.js'
-import type { ChainName } from '../../../../chains/registry.js'
+import type { ChainName } from '../../../../evm/registry.js'
 
 const usdc = 1_000_000n
 
@@ -48,7 +48,7 @@ const inBlock = {
   ...{ gas_used: '1', gas_cost_usd: '0' },
 }
 
-/** An operation as the lanes leave it: of no effect without `units`. */
+/** An operation as the relayer leave it: of no effect without `units`. */
 async function operate(id: string, { chain, units, ...step }: Done, state = 'final') {
   const row = await world.database
     .db('intent')
@@ -62,7 +62,7 @@ async function operate(id: string, { chain, units, ...step }: Done, state = 'fin
   })
 }
 
-/** The end of an intent as its workflow writes it; what it had reserved is free as after the booking. */
+/** The end of an intent as its workflow writes it; what it had reserved is free as after the indexing. */
 async function fail(id: string, code: string, step = 1): Promise<void> {
   const failure = { code, message: 'x', step }
   await finalizeIntent(worker, { intentId: id, failure })
@@ -133,7 +133,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(await retriesOf(id)).toHaveLength(1)
   })
 
-  test('twins at the same moment: one retry, one charge, and all are told of it', async () => {
+  test('baselines at the same moment: one retry, one charge, and all are told of it', async () => {
     const { id } = await failedLend()
     const before = await balance()
     const answers = await Promise.all(Array.from({ length: 8 }, () => retry(id)))
@@ -194,7 +194,7 @@ describe('retry: what is left to do', () => {
     const wallet = world.database.db('wallet').where({ id: walletId })
     const { address } = await wallet.first<{ address: string }>()
     await world.chains.mint('base-sepolia', address, 999_850n)
-    await world.chains.book(world.database.db)
+    await world.chains.index(world.database.db)
     const { status, body } = await retry(id)
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -285,7 +285,7 @@ describe('retry: what may not be retried', () => {
     },
   )
 
-  test('error: not_final when the failure is turned round while it is being retried', async () => {
+  test('error: not_final when the failure is reopened round while it is being retried', async () => {
     const { id } = await failedLend()
     const turning = await world.database.db.transaction()
     await turning('operation')

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { inviteMember } from '../../db/accounts/invitations.js'
+import { getAccount } from '../../db/accounts/accounts.js'
+import { roles, type Role } from '../../domain/roles.js'
+import { time } from './accountAnswers.js'
+import { line, misuse, type Command } from './command.js'
+
+/** Invitations to the dashboard. The first member of an account, and each operator, needs one. */
+export const memberCommands: Record<string, Command> = {
+  invite: {
+    args: [],
+    options: ['account', 'email', 'role', 'operator', 'base-url'],
+    prepare(values) {
+      const accountId = line('--account', values.account)
+      const role = readRole(values.role)
+      const email = values.email === undefined ? undefined : readEmail(values.email)
+      const base = readBaseUrl(values['base-url'], process.env)
+      const isOperator = values.operator ?? false
+      return async (db) => {
+        await getAccount(db, accountId)
+        const invitation = { accountId, email, role, isOperator }
+        const { token, expiresAt } = await db.transaction((trx) => inviteMember(trx, invitation))
+        const url = `${base}/dashboard/invitations/${token}`
+        const text = `Link     ${url}\nIt works once, until ${time(expiresAt)}. Earlier links for the same e-mail are invalid now.`
+        return { text, json: { url, expiresAt, role, email: email ?? null } }
+      }
+    },
+  },
+}
+
+function readRole(text: string | undefined): Role {
+  const role = roles.find((one) => one === text)
+  if (role) return role
+  throw misuse(`--role must be one of ${roles.join(', ')}.`)
+}
+
+function readEmail(text: string): string {
+  if (/^[^\s@]{1,64}@[^\s@]{1,189}$/.test(text)) return text.toLowerCase()
+  throw misuse('--email must be an e-mail address.')
+}
+
+/** The URL of `--base-url`, else `PUBLIC_URL`, else that of a running `npm start`. */
+function readBaseUrl(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const url = option ?? env.PUBLIC_URL ?? findHostUrl(env)
+  if (url === undefined)
+    throw misuse('--base-url is missing. Set it to the address of the service in browsers.')
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url).origin
+  throw misuse('--base-url must be an address such as https://steward.example.com.')
+}
+
+function findHostUrl({ DATABASE_URL, STEWARD_HOME }: NodeJS.ProcessEnv): string | undefined {
+  if (DATABASE_URL) return undefined
+  try {
+    const file = path.resolve(STEWARD_HOME || '.steward', 'dev.json')
+    return (JSON.parse(readFileSync(file, 'utf8')) as { hostUrl?: string }).hostUrl
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+import { userInfo } from 'node:os'
+import { chainFacts, chainNames } from '../../evm/registry.js'
+import { readAuditEvents, type Order } from '../../db/auditEvents.js'
+import {
+  readOpenPauses,
+  resumeWork,
+  pauseWork,
+  type PauseScope,
+  type PauseTarget,
+} from '../../db/pauses.js'
+import { time, type CommandOutput } from './accountAnswers.js'
+import { line, misuse, type Command, type Values } from './command.js'
+import { toTable } from './table.js'
+import type { Db } from '../../db/client/connect.js'
+
+/** Number of audit log entries that `events` shows. */
+const SHOWN_EVENTS = 100
+
+type Act = (db: Db, target: PauseTarget, order: Order) => Promise<void>
+
+/** A command that pauses or resumes a scope. It requires a reason. */
+function commandOf(scope: PauseScope, args: string[], act: Act): Command {
+  return {
+    args,
+    options: ['why', 'by'],
+    prepare(values, name = '') {
+      const target = { scope, subject: scope === 'chain' ? chainId(name) : name }
+      const order = orderOf(values)
+      return async (db) => {
+        await act(db, target, order)
+        return describePauses(db)
+      }
+    },
+  }
+}
+
+/** Pauses and freezes. The audit log records each with its reason. */
+export const pauseCommands: Record<string, Command> = {
+  freeze: commandOf('account', ['ACCOUNT'], pauseWork),
+  unfreeze: commandOf('account', ['ACCOUNT'], resumeWork),
+  'wallet freeze': commandOf('wallet', ['WALLET'], pauseWork),
+  'wallet unfreeze': commandOf('wallet', ['WALLET'], resumeWork),
+  'chain pause': commandOf('chain', ['CHAIN'], pauseWork),
+  'chain resume': commandOf('chain', ['CHAIN'], resumeWork),
+  'deployment pause': commandOf('deployment', [], pauseWork),
+  'deployment resume': commandOf('deployment', [], resumeWork),
+  pauses: { args: [], options: [], prepare: () => describePauses },
+  events: { args: [], options: [], prepare: () => describeEvents },
+}
+
+/** The operator and their reason. The name defaults to the user of this machine. */
+export const orderOf = ({ why, by }: Values): Order => ({
+  why: line('--why', why),
+  by: line('--by', by ?? userInfo().username),
+})
+
+function chainId(text: string): string {
+  const name = chainNames.find((one) => one === text || chainFacts[one].alias === text)
+  if (name) return String(chainFacts[name].chainId)
+  throw misuse(`CHAIN must be one of ${chainNames.join(', ')}.`)
+}
+
+/** The name of a chain; the id of any other subject. */
+const nameOf = ({ scope, subject }: PauseTarget) =>
+  chainNames.find((one) => scope === 'chain' && String(chainFacts[one].chainId) === subject) ??
+  (subject || 'all')
+
+async function describePauses(db: Db): Promise<CommandOutput> {
+  const pauses = await readOpenPauses(db)
+  const rows = pauses.map((pause) => {
+    return [pause.scope, nameOf(pause), time(pause.since), pause.by, pause.why]
+  })
+  const names = ['SCOPE', 'SUBJECT', 'SINCE', 'BY', 'REASON']
+  const json = {
+    pauses: pauses.map((pause) => ({
+      ...{ scope: pause.scope, subject: nameOf(pause) },
+      ...{ since: pause.since, by: pause.by, why: pause.why },
+    })),
+  }
+  return { text: toTable('Nothing is frozen or paused.', names, rows), json }
+}
+
+async function describeEvents(db: Db): Promise<CommandOutput> {
+  const events = await readAuditEvents(db, SHOWN_EVENTS)
+  const rows = events.map(({ at, actor, action, subject, why }) => {
+    return [time(at), actor, action, subject || '-', why]
+  })
+  const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON']
+  return { text: toTable('The audit log is empty.', names, rows), json: { events } }
+}

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/queries.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { AuditLog } from './AuditLog.js'
+import { Members } from './Members.js'
+import { Password } from './Password.js'
+import { Sessions } from './Sessions.js'
+
+/** The account, its members and the sessions of the user. */
+export function Settings() {
+  const { data: session } = useQuery(sessionQuery)
+  if (!session) return null
+  const { account, user, role, network } = session
+  return (
+    <>
+      <PageHead title="Settings" />
+      <div className="max-w-3xl">
+        <Section title="Account">
+          <Facts
+            of={[
+              ['Name', account.name],
+              ['Plan', account.plan],
+              ['Network', network],
+              ['You', `${user.name}, ${user.email}`],
+              ['Your role', role],
+            ]}
+          />
+        </Section>
+        <Members role={role} userId={user.id} />
+        <Password email={user.email} />
+        <Sessions />
+        {role === 'owner' && <AuditLog />}
+      </div>
+    </>
+  )
+}

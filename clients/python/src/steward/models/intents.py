@@ -1,0 +1,209 @@
+"""Intents: their plan, how far it is executed, and how they end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .base import Model
+from .timeline import WaitingFor, FundsAt
+
+Action = Literal["lend", "withdraw", "bridge"] | str
+IntentStatus = Literal["pending", "planning", "executing", "completed", "failed"] | str
+StepStatus = (
+    Literal["pending", "waiting", "executing", "completed", "failed", "cancelled"] | str
+)
+IntentFailureCode = (
+    Literal[
+        "BRIDGE_FAILED",
+        "BRIDGE_TIMEOUT",
+        "SWAP_FAILED",
+        "WITHDRAW_FAILED",
+        "DEPOSIT_FAILED",
+        "NETWORK_ERROR",
+        "RPC_ERROR",
+        "INSUFFICIENT_FUNDS",
+        "INVALID_REQUEST",
+        "INTERNAL",
+        "CANCELLED",
+    ]
+    | str
+)
+
+
+class StepPart(Model):
+    """A part of a bridge step."""
+
+    type: Literal["burn", "attestation", "mint"] | str
+    status: StepStatus
+    chain: str
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    tx_hash: str | None = None
+
+
+class Step(Model):
+    """One step of a plan. Amounts in whole tokens; after a bridge or a swap they are forecasts."""
+
+    type: Literal["bridge", "deposit", "withdraw", "swap"] | str
+    sequence: int
+    from_: str | None = Field(default=None, alias="from")
+    to: str | None = None
+    chain: str | None = None
+    protocol: str | None = None
+    asset: str
+    amount: Decimal
+    speed: Literal["fast", "standard"] | str | None = None
+    max_fee: Decimal | None = None
+    to_asset: str | None = None
+    arrives: Decimal | None = None
+    minimum: Decimal | None = None
+    status: StepStatus | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    tx_hash: str | None = None
+    waiting_for: WaitingFor | None = None
+    operations: list[StepPart] | None = None
+
+
+class PlanWarning(Model):
+    """What to know before a plan is executed."""
+
+    code: str
+    message: str
+
+
+class PlanAlternative(Model):
+    """A market that was not chosen, and why."""
+
+    chain: str
+    protocol: str
+    asset: str
+    apy: float
+    net_usd: float | None = None
+    why: str
+
+
+class ExecutionPlan(Model):
+    """What the service does for an intent."""
+
+    strategy: str
+    target_chain: str
+    target_protocol: str | None = None
+    expected_apy: float | None = None
+    steps: list[Step]
+    estimated_gas_usd: float
+    estimated_time: str
+    reasoning: str
+    warnings: list[PlanWarning] | None = None
+    alternatives: list[PlanAlternative] | None = None
+
+
+class Transaction(Model):
+    """One operation on a chain."""
+
+    type: str
+    step: int | None = None
+    tx_hash: str
+    chain: str
+    block_number: int | None = None
+    timestamp: datetime | None = None
+    explorer_url: str | None = None
+    gas_used: int
+    gas_cost_usd: float
+    failed: bool | None = None
+
+
+class Results(Model):
+    """What has been done so far: `final_amount` is what the last step moved, in whole tokens."""
+
+    completed_steps: int
+    transactions: list[Transaction]
+    total_gas_used: int
+    total_gas_cost_usd: float
+    final_amount: Decimal | None = None
+    apy: float | None = None
+
+
+class Recovery(Model):
+    """Money that came out of the bridge after its intent had failed."""
+
+    tx_hash: str
+    chain: str
+    asset: str
+    amount: Decimal
+    at: datetime
+
+
+class IntentError(Model):
+    """Why an intent failed, at which step, and where its money is."""
+
+    code: IntentFailureCode
+    message: str
+    step: int | None = None
+    funds: list[FundsAt] | None = None
+    recovery: Recovery | None = None
+
+
+class Delay(Model):
+    """Why an intent is late, and where its money is."""
+
+    code: str
+    since: datetime
+    message: str
+    funds: list[FundsAt]
+
+
+class Intent(Model):
+    """A DeFi operation that the service plans and executes.
+
+    `amount` in whole tokens is a JSON number of the API: exact to 15 digits. What moves money is decimal text,
+    with all digits: `execution_plan.steps[].amount` and `results.final_amount`.
+    """
+
+    id: str
+    status: IntentStatus
+    wallet_id: str
+    action: Action
+    amount: Decimal
+    asset: str
+    chain: str | None = None
+    from_chain: str | None = None
+    to_chain: str | None = None
+    metadata: dict[str, Any] | None = None
+    retry_of: str | None = None
+    retried_by: str | None = None
+    execution_plan: ExecutionPlan | None = None
+    current_step: int | None = None
+    waiting_for: WaitingFor | None = None
+    results: Results | None = None
+    funds: list[FundsAt] | None = None
+    delay: Delay | None = None
+    error: IntentError | None = None
+    created_at: datetime
+    updated_at: datetime | None = None
+    completed_at: datetime | None = None
+    cancelled_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class Preview(Model):
+    """What an intent would do now. Nothing is stored or charged."""
+
+    dry_run: bool
+    wallet_id: str
+    action: Action
+    amount: Decimal
+    asset: str
+    execution_plan: ExecutionPlan
+
+
+class ReadToken(Model):
+    """Opens one intent to read, for some minutes: for browsers."""
+
+    token: str
+    intent_id: str
+    expires_at: datetime

@@ -1,0 +1,95 @@
+import { ServiceError, invalidRequest } from '../../domain/errors.js'
+import { selectScoped } from '../client/scope.js'
+import type { Db } from '../client/connect.js'
+import type { Role } from '../../domain/roles.js'
+
+/** The user and password hash of a sign-in attempt. Null for an unknown e-mail address. */
+export type SignInAttempt = { userId: string | null; passwordHash: string | null }
+/** The subject of a sign-in attempt. `email` is in lower case. */
+export type SignInSubject = { email: string; address: string }
+
+type AttemptRow = SignInAttempt & { retryAfter: number | null }
+
+/**
+ * Counts a sign-in attempt before its password is checked.
+ *
+ * @throws {ServiceError} RATE_LIMITED after too many failed attempts.
+ */
+export async function beginSignIn(
+  db: Db,
+  { email, address }: SignInSubject,
+): Promise<SignInAttempt> {
+  const { rows } = await db.raw<{ rows: [AttemptRow] }>(
+    `select user_id as "userId", password_hash as "passwordHash", retry_after as "retryAfter"
+     from begin_sign_in(?, ?)`,
+    [email, address],
+  )
+  const [{ retryAfter, ...attempt }] = rows
+  if (retryAfter === null) return attempt
+  const message = `Too many failed attempts to sign in. Try again in ${retryAfter} s.`
+  throw new ServiceError('RATE_LIMITED', message, { window: '15 minutes', retryAfter })
+}
+
+/** Removes the counts of a successful sign-in. */
+export async function endSignIn(db: Db, { email, address }: SignInSubject): Promise<void> {
+  await db.raw('select end_sign_in(?, ?)', [email, address])
+}
+
+/** Sets a user's password and ends their other sessions. */
+export async function changePassword(
+  db: Db,
+  { userId, sessionId }: { userId: string; sessionId: string },
+  passwordHash: string,
+): Promise<void> {
+  await db.raw('select change_password(?, ?, ?)', [userId, sessionId, passwordHash])
+}
+
+/** A member, as other members of the account see them. */
+export type AccountMember = {
+  id: string
+  email: string
+  name: string
+  role: Role
+  createdAt: Date
+}
+
+/** The members of an account, the oldest membership first. */
+export async function readMembers(db: Db, accountId: string): Promise<AccountMember[]> {
+  const query = db('membership as m')
+    .join('app_user as u', 'u.id', 'm.user_id')
+    .where('m.account_id', accountId)
+    .orderBy(['m.created_at', 'u.id'])
+    .select('u.id', 'u.email', 'u.name', 'm.role', 'm.created_at as createdAt')
+  return selectScoped<AccountMember>(db, accountId, query)
+}
+
+type MemberId = { accountId: string; userId: string }
+
+/**
+ * Changes the role of a member from their next request on. The transaction is scoped to the account and acting member.
+ *
+ * @throws {ServiceError} NOT_FOUND for a non-member, INVALID_REQUEST for the last owner.
+ */
+export async function changeRole(trx: Db, member: MemberId, role: Role): Promise<void> {
+  await keepingOwner(member, membershipOf(trx, member).update({ role }))
+}
+
+/** Ends a membership and its sessions. Throws as `changeRole`. */
+export async function removeMember(trx: Db, member: MemberId): Promise<void> {
+  await keepingOwner(member, membershipOf(trx, member).delete())
+}
+
+const membershipOf = (trx: Db, { accountId, userId }: MemberId) =>
+  trx('membership').where({ account_id: accountId, user_id: userId })
+
+/** @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const RESTRICT_VIOLATION = '23001'
+
+async function keepingOwner({ userId }: MemberId, change: PromiseLike<number>): Promise<void> {
+  const changed = await Promise.resolve(change).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== RESTRICT_VIOLATION) throw error
+    const message = 'An account needs an owner. Make another member an owner first.'
+    throw invalidRequest('', message)
+  })
+  if (changed !== 1) throw new ServiceError('NOT_FOUND', `The account has no member ${userId}.`)
+}

@@ -1,0 +1,178 @@
+import { ServiceError } from '../domain/errors.js'
+import { recordAuditEvent, type Order } from './auditEvents.js'
+import { lockName, shareName } from './client/locks.js'
+import { createLookup } from './client/scope.js'
+import { walletById, type Wallet } from './accounts/wallets.js'
+import type { Db } from './client/connect.js'
+import type { Operation } from '../operations/operations.js'
+import type { PauseScope } from '../domain/intent/waiting.js'
+
+export type { PauseScope }
+
+/** The target of a pause or freeze. `subject`: id of an account or wallet, number of a chain, or empty for the deployment. */
+export type PauseTarget = { scope: PauseScope; subject: string }
+
+/** Signers share this lock while they store, so that nothing is signed once a pause is stored. */
+const PAUSES = 'pauses'
+
+/**
+ * SQL condition: the pause `s` applies to the operation `op`. A freeze of a wallet or account never blocks the mint of
+ * burned money.
+ */
+export const concerns = `(s.scope = 'deployment'
+      or s.scope = 'chain' and s.subject = op.chain_id::text
+      or op.kind <> 'mint' and (s.scope = 'account' and s.subject = op.account_id
+        or s.scope = 'wallet' and s.subject = op.wallet_id))`
+
+/** SQL condition: no pause applies to the operation `op`. */
+export const isNotPaused = `not exists (select from pause s where s.until is null and ${concerns})`
+
+/** True while an operator has paused the chain or the deployment. Nothing is signed there, for any purpose. */
+export async function isPaused(db: Db, chainId: number): Promise<boolean> {
+  const pause = await db('pause')
+    .whereNull('until')
+    .whereRaw(`(scope = 'deployment' or scope = 'chain' and subject = ?)`, [chainId.toString()])
+    .first<object | undefined>('id')
+  return pause !== undefined
+}
+
+/** Waits for a pause that is being stored, and blocks the next one until the transaction ends. */
+export const lockPauses = (trx: Db): Promise<void> => shareName(trx, PAUSES)
+
+/**
+ * Pauses a chain or the deployment, or freezes an account or wallet. When it returns, nothing in its scope is signed any
+ * more. Sent transactions are still watched.
+ *
+ * @throws {ServiceError} NOT_FOUND for an unknown account or wallet. INVALID_REQUEST when it is already paused or frozen.
+ */
+export async function pauseWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
+  await assertThere(db, target)
+  await db.transaction(async (trx) => {
+    await lockName(trx, PAUSES)
+    const open = await trx('pause').where(target).whereNull('until').select<object[]>('id')
+    if (open.length > 0) {
+      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is already stopped.`)
+    }
+    const begun_by = await recordAuditEvent(trx, actOf(target, 0), order)
+    await trx('pause').insert({ ...target, begun_by })
+  })
+}
+
+/**
+ * Ends a pause or freeze, and notifies the signers.
+ *
+ * @throws {ServiceError} INVALID_REQUEST when it is not paused or frozen.
+ */
+export async function resumeWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
+  await db.transaction(async (trx) => {
+    await lockName(trx, PAUSES)
+    const ended_by = await recordAuditEvent(trx, actOf(target, 1), order)
+    const until = trx.raw('greatest(clock_timestamp(), since)')
+    const ended = await trx('pause').where(target).whereNull('until').update({ until, ended_by })
+    if (ended !== 1) throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is not stopped.`)
+    const wake = JSON.stringify({ id: '', state: 'queued' })
+    await trx.raw(`select pg_notify('operation', ?)`, [wake])
+  })
+}
+
+/** Names of the two actions in the audit log, per scope. */
+const verbs: Record<PauseScope, [pause: string, resume: string]> = {
+  account: ['freeze', 'unfreeze'],
+  wallet: ['freeze', 'unfreeze'],
+  chain: ['pause', 'resume'],
+  deployment: ['pause', 'resume'],
+}
+
+const actOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
+  action: `${scope} ${verbs[scope][verb]}`,
+  subject,
+})
+
+const nameOf = ({ scope, subject }: PauseTarget) => `The ${[scope, subject].join(' ').trim()}`
+
+async function assertThere(db: Db, { scope, subject }: PauseTarget): Promise<void> {
+  if (scope !== 'account' && scope !== 'wallet') return
+  const row = await db(scope).where({ id: subject }).first<object | undefined>('id')
+  if (!row) throw new ServiceError('NOT_FOUND', `There is no ${scope} ${subject}.`)
+}
+
+/** An open pause or freeze. */
+export type Pause = PauseTarget & { since: Date }
+
+/** Open pauses of chains and of the deployment. */
+export async function readPauses(db: Db): Promise<Pause[]> {
+  return db('pause')
+    .whereNull('until')
+    .whereIn('scope', ['chain', 'deployment'])
+    .orderBy('since')
+    .select<Pause[]>('scope', 'subject', 'since')
+}
+
+/** A clause that describes a pause. Its operator and reason are for operators only. */
+export const describePause = ({ scope, since }: Pause) =>
+  `the ${scope} is paused by an operator since ${since.toISOString()}`
+
+/** Why nothing is signed on a chain: the broadest pause, as a clause. Undefined without a pause. */
+export function whyPaused(pauses: Pause[], chainId: number): string | undefined {
+  const whole = pauses.find(({ scope }) => scope === 'deployment')
+  const own = pauses.find(({ scope, subject }) => scope === 'chain' && subject === String(chainId))
+  const pause = whole ?? own
+  return pause && describePause(pause)
+}
+
+/** All open pauses and freezes with operator and reason, the oldest first. */
+export async function readOpenPauses(db: Db): Promise<(Pause & Order)[]> {
+  return db('pause as s')
+    .join('audit_event as e', 'e.id', 's.begun_by')
+    .whereNull('s.until')
+    .orderBy('s.since')
+    .select('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
+}
+
+/** The broadest pause or freeze that blocks an operation, or undefined. */
+export async function findPause(db: Db, { id }: Operation): Promise<(Pause & Order) | undefined> {
+  const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
+  return db('pause as s')
+    .join('audit_event as e', 'e.id', 's.begun_by')
+    .joinRaw(`join operation op on op.id = ? and ${concerns}`, [id])
+    .whereNull('s.until')
+    .orderByRaw(widest)
+    .first('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
+}
+
+/** Milliseconds for which an operation was paused or frozen. */
+export async function readPausedMs(db: Db, { id }: Operation): Promise<number> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
+  return rows[0]?.ms ?? 0
+}
+
+const STOPPED_MS = `
+with spans as (
+  select tstzrange(greatest(s.since, op.created_at), coalesce(s.until, now.at)) as span
+  from operation op, pause s, (select clock_timestamp() as at) as now
+  where op.id = :id and ${concerns} and coalesce(s.until, now.at) > greatest(s.since, op.created_at)
+)
+select coalesce(sum(extract(epoch from upper(one) - lower(one)) * 1000), 0)::double precision as ms
+from (select unnest(range_agg(span)) as one from spans) as merged`
+
+/**
+ * The wallet of the account with this id, if it can be used.
+ *
+ * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign wallets. FORBIDDEN while it or its account is
+ *   frozen, because its intents would only wait.
+ */
+export async function getUsableWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
+  const { frozen, ...wallet } = await usable.get(db, accountId, id)
+  if (frozen === null) return wallet
+  const message = `This ${frozen} is frozen. Ask the operator of this service to unfreeze it.`
+  throw new ServiceError('FORBIDDEN', message)
+}
+
+const usable = createLookup<Wallet & { frozen: PauseScope | null }>(
+  'wallet and its pause',
+  `select w.*, (select s.scope from pause s where s.until is null
+      and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)
+      limit 1) as frozen
+    from (${walletById.select}) w`,
+  walletById.notFound,
+)

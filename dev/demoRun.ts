@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pc from 'picocolors'
+import { InsufficientFundsError, IntentFailedError, Steward, StewardError } from '@steward/sdk'
+import { chainNames, type ChainName, type DevnetContracts } from '../evm/registry.js'
+import { readEthBalance, readTokenBalance } from './stack/chainState.js'
+import { fromUnits } from '../domain/money.js'
+import { readJson } from './state/jsonFile.js'
+import { commandAgeMs } from './state/processes.js'
+import { type Facts } from './context.js'
+import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
+import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
+
+type Node = { url: string; contracts: DevnetContracts }
+
+/** Where test money comes to. */
+const FUNDED_CHAIN: ChainName = 'arbitrum-sepolia'
+const POLL_MS = 150
+/** Funding takes a block or two, an intent some more; a machine that builds beside it needs far longer. */
+const TIMEOUT_MS = 120_000
+/** The money is on the chain before the service has indexed its block. */
+const INDEXING_TIMEOUT_MS = 15_000
+
+/**
+ * Runs the main job as a caller would: a wallet, one test USDC, a `lend` that goes where it pays most, and
+ * what became of it.
+ *
+ * @param contractsFile - JSON of the devnet's addresses, to read the chains besides the API.
+ * @throws {Explained} when the intent does not complete.
+ */
+export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
+  const nodeOf = openNodes(facts, contractsFile)
+  const source = nodeOf(FUNDED_CHAIN)
+  say(
+    `  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC where it pays most, from a wallet without ETH')}\n`,
+  )
+
+  const steward = new Steward({ apiKey: facts.apiKey, baseUrl: facts.apiBaseUrl })
+  const userId = `demo-${randomBytes(4).toString('hex')}`
+  const wallet = await steward.wallets.create({ userId }).catch(explain)
+  tell('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
+
+  await steward.demo.fund(wallet.id).catch(explain)
+  const readUsdc = ({ url, contracts }: Node) =>
+    readTokenBalance(url, contracts.usdc, wallet.address)
+  await waitFor('fund', 'waiting for 1 USDC', async () => (await readUsdc(source)) > 0n)
+  const readEth = async () => {
+    const balances = chainNames.map((chain) => readEthBalance(nodeOf(chain).url, wallet.address))
+    return (await Promise.all(balances)).reduce((sum, wei) => sum + wei)
+  }
+  const ethBefore = await readEth()
+  tell('fund', `1 USDC on ${FUNDED_CHAIN}`)
+
+  const begun = Date.now()
+  const created = await lend(steward, wallet)
+  tell('intent', `${created.status} ${pc.dim(created.id)}`)
+  tellPlan(created)
+  const intent = await followIntent(steward, created)
+  tell('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
+  const totalMs = commandAgeMs()
+
+  const { targetChain = FUNDED_CHAIN } = intent.executionPlan ?? {}
+  const target = nodeOf(targetChain as ChainName)
+  const lent = await readTokenBalance(target.url, target.contracts.aToken, wallet.address)
+  const usdc = await readUsdc(source)
+  const eth = `${fromUnits(ethBefore, 18)} before, ${fromUnits(await readEth(), 18)} after`
+  say()
+  say(fact('APY', formatPercent(intent.results?.apy)))
+  say(fact('USDC of the wallet', `${fromUnits(usdc, 6)} on ${FUNDED_CHAIN}`))
+  say(fact('aUSDC of the wallet', `${fromUnits(lent, 6)} on ${targetChain}`))
+  say(fact('ETH of the wallet', `${eth}, on all chains`))
+  say(fact('From command', `${formatSeconds(totalMs)} to completed`))
+  say()
+}
+
+function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => Node {
+  const all = readJson<Record<ChainName, DevnetContracts>>(contractsFile)
+  if (!all) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
+  return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
+}
+
+async function lend(steward: Steward, wallet: Wallet): Promise<Intent> {
+  const deadline = Date.now() + INDEXING_TIMEOUT_MS
+  for (;;) {
+    try {
+      return await steward.intents.lend({ walletId: wallet.id, amount: 1 })
+    } catch (error) {
+      if (!(error instanceof InsufficientFundsError) || Date.now() > deadline) explain(error)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** One sentence of the reasoning in a line, below the steps. */
+function tellPlan({ executionPlan }: Intent): void {
+  const { steps = [], reasoning = '' } = executionPlan ?? {}
+  tell('plan', steps.map(describeStep).join(', '))
+  for (const sentence of reasoning.split(/(?<=\.) (?=[A-Z])/)) say(`    ${pc.dim(sentence)}`)
+}
+
+function describeStep({ type, amount, from, to, chain }: Step): string {
+  return `${type} ${amount} USDC ${from ? `from ${from} to ${to}` : `on ${chain}`}`
+}
+
+/** Tells each transaction when it is there, until the intent is over. */
+async function followIntent({ intents }: Steward, created: Intent): Promise<Intent> {
+  let intent = created
+  let told = 0
+  const show = (next: Intent) => {
+    intent = next
+    const transactions = intent.results?.transactions ?? []
+    for (const transaction of transactions.slice(told)) tellTransaction(transaction)
+    told = Math.max(told, transactions.length)
+  }
+  const over = intents.waitForCompletion(created.id, {
+    timeoutMs: TIMEOUT_MS,
+    onEvent: async () => show(await intents.get(created.id)),
+  })
+  await showLive('intent', () => describeProgress(intent), over).then(show, explain)
+  return intent
+}
+
+function describeProgress({ status, executionPlan, results }: Intent): string {
+  const steps = executionPlan?.steps ?? []
+  const next = steps[results?.completedSteps ?? 0]
+  const step = next ? `: ${next.type} (${(results?.completedSteps ?? 0) + 1}/${steps.length})` : ''
+  return `${status}${step}`
+}
+
+function tellTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
+  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(4)})`
+  tell(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
+}
+
+function tell(step: string, what: string): void {
+  say(`  ${sign.done} ${step.padEnd(10)} ${what}`)
+}
+
+/** Waits for something that is asked for again and again. */
+function waitFor(step: string, what: string, isOver: () => Promise<boolean>): Promise<void> {
+  const wait = async () => {
+    const deadline = Date.now() + TIMEOUT_MS
+    while (!(await isOver())) {
+      if (Date.now() > deadline) {
+        throw new Explained(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
+      }
+      await sleep(POLL_MS)
+    }
+  }
+  return showLive(step, () => what, wait())
+}
+
+/** A live line that shows for how long something has been waited for. */
+async function showLive<T>(step: string, describe: () => string, over: Promise<T>): Promise<T> {
+  const begun = Date.now()
+  const redraw = setInterval(() => {
+    const elapsed = pc.dim(formatSeconds(Date.now() - begun))
+    drawLive(`  ${sign.busy()} ${step.padEnd(10)} ${describe()} ${elapsed}`)
+  }, 80)
+  try {
+    return await over
+  } finally {
+    clearInterval(redraw)
+    eraseLive()
+  }
+}
+
+/** @throws {Explained} what the API has said, in a sentence. */
+function explain(error: unknown): never {
+  if (!(error instanceof StewardError)) throw error
+  const { code, message, status } = error
+  if (error instanceof IntentFailedError) {
+    throw new Explained(`The intent failed: ${code} ${message}`)
+  }
+  const who = status === undefined ? 'The API does not answer' : `The API answered ${status}`
+  throw new Explained(`${who}: ${code} ${message}`, { cause: error })
+}
+
+const formatPercent = (percent: number | undefined) =>
+  percent === undefined ? 'not told' : `${percent.toFixed(2)} %`

@@ -1,0 +1,142 @@
+import { Interface, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
+import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../../evm/l1Costs.js'
+import { MULTICALL_ADDRESS } from '../../evm/calls/multicall.js'
+import {
+  DELEGATE_ADDRESS,
+  ENTRY_POINT_ADDRESS,
+  chainFacts,
+  pricing,
+  type ChainName,
+  type DevnetContracts,
+} from '../../evm/registry.js'
+import { DEVNET_MNEMONIC } from './anvil.js'
+import {
+  readAccountArtifact,
+  readOwnArtifacts,
+  type Artifact,
+  type OwnArtifacts,
+} from './contracts/artifacts.js'
+import { planCctp } from './contracts/cctp.js'
+import { planMarkets } from './contracts/markets.js'
+import { devnetTerms, type Terms } from './chains.js'
+import { Plan, waitForReceipt } from './contracts/plan.js'
+import { callRpc, callRpcBatch } from './rpc.js'
+
+/** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. anvil signs for it. */
+export const devnetOwner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+/** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
+const ENTRY_POINT_SALT = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
+
+/** Wei, and USDC base units. */
+const senderMinimum = parseEther('100')
+const senderGrant = parseEther('1000')
+const usdcUnits = (amount: string) => parseUnits(amount, 6)
+const treasuryMinimum = usdcUnits('1000')
+const treasuryGrant = usdcUnits('1000000')
+
+/** Several blocks of the slowest chain. */
+const MINT_TIMEOUT_MS = 10_000
+
+const usdcInterface = new Interface([
+  'function balanceOf(address holder) view returns (uint256)',
+  'function mint(address to, uint256 amount) returns (bool)',
+])
+
+/**
+ * Deploys the devnet's contracts, or finishes a deployment that was interrupted. Sends nothing when
+ * the chain holds them all.
+ *
+ * @throws Error when the chain holds other transactions of the deploying account.
+ */
+export async function deployChain(
+  name: ChainName,
+  rpcUrl: string,
+  terms = devnetTerms[name],
+): Promise<DevnetContracts> {
+  const own = await readOwnArtifacts()
+  const plan = new Plan(devnetOwner)
+  const contracts = planChain(plan, name, own, terms)
+  const chainId = Number(await callRpc<string>(rpcUrl, 'eth_chainId'))
+  await place(rpcUrl, MULTICALL_ADDRESS, own.DevMulticall)
+  await placeL1Prices(rpcUrl, name, own)
+  await plan.execute(rpcUrl, chainId, DEVNET_MNEMONIC)
+  return contracts
+}
+
+function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms): DevnetContracts {
+  // What differs from chain to chain comes last, so that the bridge has the same addresses everywhere.
+  const usdc = plan.deploy(own.DevUSDC, [chainFacts[name].usdcName])
+  const { messenger, transmitter } = planCctp(plan, name, own, usdc)
+  planAccounts(plan)
+  return {
+    usdc: usdc.address,
+    tokenMessenger: messenger.address,
+    messageTransmitter: transmitter.address,
+    ...planMarkets({ plan, owner: devnetOwner, own, usdc }, name, terms),
+  }
+}
+
+function planAccounts(plan: Plan): void {
+  const entryPoint = plan.deployPublic(readAccountArtifact('EntryPoint'), ENTRY_POINT_SALT)
+  const delegate = plan.deployPublic(readAccountArtifact('Simple7702Account'), ZeroHash)
+  if (entryPoint.address === ENTRY_POINT_ADDRESS && delegate.address === DELEGATE_ADDRESS) return
+  throw new Error('The bytecode of @account-abstraction/contracts is not the public one.')
+}
+
+async function placeL1Prices(rpcUrl: string, name: ChainName, own: OwnArtifacts): Promise<void> {
+  const { rollup } = pricing[name]
+  if (rollup === 'nitro') await place(rpcUrl, ARB_GAS_INFO_ADDRESS, own.DevArbGasInfo)
+  if (rollup === 'op-stack') await place(rpcUrl, GAS_PRICE_ORACLE_ADDRESS, own.DevGasPriceOracle)
+}
+
+/** Puts a contract's code where public networks have the real one. */
+async function place(rpcUrl: string, at: string, { deployedBytecode }: Artifact): Promise<void> {
+  const present = await callRpc<string>(rpcUrl, 'eth_getCode', [at, 'latest'])
+  if (present === deployedBytecode) return
+  await callRpc(rpcUrl, 'anvil_setCode', [at, deployedBytecode])
+}
+
+/** Accounts that the service works with: `senders` pay gas, the treasury among them; the treasury pays out USDC. */
+export type Operators = { senders: string[]; treasury?: string }
+
+/**
+ * Gives ETH to each sender and USDC to the treasury where they run low.
+ *
+ * @returns The addresses that got something.
+ */
+export async function fundOperators(
+  rpcUrl: string,
+  contracts: DevnetContracts,
+  { senders, treasury }: Operators,
+): Promise<string[]> {
+  const balances = await callRpcBatch<string>(
+    rpcUrl,
+    senders.map((sender) => ['eth_getBalance', [sender, 'latest']] as const),
+  )
+  const poor = senders.filter((_, index) => BigInt(balances[index]?.result ?? 0) < senderMinimum)
+  for (const sender of poor) {
+    await callRpc(rpcUrl, 'anvil_setBalance', [sender, toQuantity(senderGrant)])
+  }
+  if (!treasury || (await readUsdc(rpcUrl, contracts, treasury)) >= treasuryMinimum) return poor
+  await mintUsdc(rpcUrl, contracts, treasury)
+  return [...poor, treasury]
+}
+
+async function readUsdc(
+  rpcUrl: string,
+  { usdc }: DevnetContracts,
+  holder: string,
+): Promise<bigint> {
+  const data = usdcInterface.encodeFunctionData('balanceOf', [holder])
+  return BigInt(await callRpc<string>(rpcUrl, 'eth_call', [{ to: usdc, data }, 'latest']))
+}
+
+/** anvil signs for the owner, with the chain's next nonce. */
+async function mintUsdc(rpcUrl: string, { usdc }: DevnetContracts, holder: string): Promise<void> {
+  const data = usdcInterface.encodeFunctionData('mint', [holder, treasuryGrant])
+  const transaction = { from: devnetOwner, to: usdc, data }
+  const hash = await callRpc<string>(rpcUrl, 'eth_sendTransaction', [transaction])
+  const receipt = await waitForReceipt(rpcUrl, hash, MINT_TIMEOUT_MS)
+  if (receipt?.status !== '0x1') throw new Error(`Devnet: no USDC for ${holder} from ${rpcUrl}.`)
+}

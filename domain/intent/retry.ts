@@ -1,0 +1,81 @@
+import { invalidRequest } from '../errors.js'
+import {
+  sourceStepOf,
+  type ExecutionPlan,
+  type IntentRequest,
+  type Step,
+  type WithdrawRequest,
+} from './intent.js'
+import { completionOf, type Effect } from './results.js'
+import { assetUnits } from '../money.js'
+
+/** A failed intent: its request, its plan, and its effects so far. */
+export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
+
+/**
+ * The remaining work of a failed intent, from where its money is now. Output of confirmed steps is not delivered twice.
+ *
+ * @throws {ServiceError} INVALID_REQUEST with the reason `funds_in_bridge` while burned money has not arrived, or
+ *   `nothing_left`.
+ */
+export function remainingRequest({ request, plan, effects }: Failed): IntentRequest {
+  if (!plan) return request
+  const done = plan.steps.filter((step) => completionOf(step, effects))
+  // A step that was reported as failed may have succeeded since. A repetition would spend other money.
+  if (done.length === plan.steps.length) {
+    throw invalidRequest(
+      'intentId',
+      'All steps of the intent have succeeded since.',
+      'nothing_left',
+    )
+  }
+  assertNotInBridge(plan, effects)
+  if (request.action === 'withdraw') return remainingWithdrawal(request, plan, effects)
+  const last = done.at(-1)
+  const units = last && completionOf(last, effects)?.units
+  if (!last || units === undefined || request.action === 'bridge') return request
+  return { action: 'lend', asset: assetOf(last), amountUnits: units, chain: plan.targetChain }
+}
+
+function remainingWithdrawal(
+  request: WithdrawRequest,
+  plan: ExecutionPlan,
+  effects: Effect[],
+): WithdrawRequest {
+  const unswapped = unswappedOf(plan, effects)
+  const held = unswapped ? { unswapped } : {}
+  if (request.amountUnits === 'max') return { ...request, ...held }
+  const spent = plan.steps.flatMap((step) => sourceStepOf(plan, step)?.sequence ?? [])
+  const delivered = plan.steps
+    .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
+    .reduce((sum, step) => sum + (completionOf(step, effects)?.units ?? 0n), 0n)
+  const amountUnits = request.amountUnits - delivered
+  if (amountUnits <= 0n) {
+    throw invalidRequest('intentId', 'The money has been withdrawn.', 'nothing_left')
+  }
+  return { ...request, amountUnits, ...held }
+}
+
+/** Money in the wallet that awaits a swap. A chain has one asset to swap. */
+function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['unswapped'] {
+  const waiting = plan.steps.flatMap((step) => {
+    if (step.type !== 'swap' || completionOf(step, effects)) return []
+    const sourceStep = sourceStepOf(plan, step)
+    const units = sourceStep ? completionOf(sourceStep, effects)?.units : assetUnits(step.amount)
+    return units ? [{ asset: step.asset, units }] : []
+  })
+  const [first] = waiting
+  return first && { ...first, units: waiting.reduce((sum, { units }) => sum + units, 0n) }
+}
+
+const assetOf = (step: Step) => (step.type === 'swap' ? step.toAsset : step.asset)
+
+function assertNotInBridge(plan: ExecutionPlan, effects: Effect[]): void {
+  const burned = effects.filter(({ kind, success }) => kind === 'bridge' && success)
+  const minted = plan.steps.filter(
+    (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,
+  )
+  if (burned.length <= minted.length) return
+  const message = 'The money is in the bridge. Retry when it has arrived.'
+  throw invalidRequest('intentId', message, 'funds_in_bridge')
+}

@@ -1,0 +1,80 @@
+import { MULTICALL_ADDRESS } from '../../evm/calls/multicall.js'
+import { ServiceError } from '../../domain/errors.js'
+import { checkBridge } from './bridge.js'
+import { checkCore } from './core.js'
+import { checkFeed } from './priceFeed.js'
+import { failed, ok, openProbe, warning, type Row } from './look.js'
+import { checkMarkets } from './markets.js'
+import { checkSimulation } from './simulation.js'
+import { checkSwaps } from './swaps.js'
+import type { ChainClient } from '../../evm/connect.js'
+import type { Chain, Registry } from '../../evm/registry.js'
+import type { Finding } from '../../domain/capability.js'
+
+/** The state of an endpoint. `position` counts from 1. The URL is omitted, because it may contain an API key. */
+export type EndpointState = { position: number; state: 'ok' | 'silent' | 'other chain' }
+
+/** `answered`: false when the node answered too few requests for a result. */
+export type ChainReport = {
+  chain: string
+  answered: boolean
+  endpoints: EndpointState[]
+  findings: Finding[]
+}
+
+/**
+ * Compares a chain with its registry entry, in at most three round trips. Sends no transaction. A chain that does not
+ * answer gets a warning as its only finding.
+ */
+export async function probeChain(client: ChainClient, registry: Registry): Promise<ChainReport> {
+  const { chain } = client
+  const endpoints = await Promise.all(client.endpoints.map(stateOf))
+  const report = (answered: boolean, rows: Row[]): ChainReport => {
+    const all = [...endpointRows(chain, endpoints), ...rows]
+    const findings = all.map((row) => ({ chain: chain.name, ...row }))
+    return { chain: chain.name, answered, endpoints, findings }
+  }
+  if (endpoints.every(({ state }) => state === 'silent')) return report(false, [])
+  // Contracts on another chain are irrelevant.
+  if (endpoints.every(({ state }) => state !== 'ok')) return report(true, [])
+  try {
+    return report(true, await checkContracts(client, registry))
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return report(false, [warning('answers', 'node', 'the node stopped answering')])
+  }
+}
+
+async function stateOf({ chain, send }: ChainClient, index: number): Promise<EndpointState> {
+  const position = index + 1
+  const answer = await send<string>('eth_chainId', []).catch(() => undefined)
+  if (answer === undefined) return { position, state: 'silent' }
+  return { position, state: Number(answer) === chain.chainId ? 'ok' : 'other chain' }
+}
+
+/** An endpoint of another chain receives no requests, so it is harmless while another endpoint is `ok`. */
+function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): Row[] {
+  const capability = endpoints.some(({ state }) => state === 'ok') ? 'endpoint' : 'node'
+  return endpoints.map(({ position, state }) => {
+    const check = `endpoint ${position}`
+    if (state === 'ok') return ok(check, 'node', `serves chain ${chainId}`)
+    if (state === 'silent') return warning(check, capability, 'does not answer')
+    return failed(check, capability, `endpoint ${position} serves another chain than ${chainId}`)
+  })
+}
+
+async function checkContracts(client: ChainClient, registry: Registry): Promise<Row[]> {
+  const probe = await openProbe(client, registry)
+  const core = checkCore(probe)
+  // All other checks read through Multicall3.
+  if (!probe.hasCode(MULTICALL_ADDRESS)) return core
+  const rows = await Promise.all([
+    core,
+    checkSimulation(probe),
+    checkMarkets(probe),
+    checkBridge(probe),
+    checkSwaps(probe),
+    checkFeed(probe),
+  ])
+  return rows.flat()
+}

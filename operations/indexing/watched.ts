@@ -1,0 +1,79 @@
+import { runPrepared, type Statement } from '../../db/client/prepared.js'
+import type { Db } from '../../db/client/connect.js'
+import type { OperationKind, OperationState } from '../../domain/intent/operation.js'
+
+/** An operation that logs may concern. */
+export type WatchedOperation = {
+  id: string
+  intentId: string
+  sequence: number
+  kind: OperationKind
+  chainKey: string
+  state: OperationState
+  blockHash: string | null
+  wallet: string
+  treasury: string | null
+}
+
+/** True when a log of a new block may concern one of our operations. A reorg reopens operations. */
+export async function hasOpenOperations(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation')
+    .where({ chain_id: chainId })
+    .whereIn('state', ['queued', 'deferred', 'signed'])
+    .first<{ id: string } | undefined>('id')
+  return row !== undefined
+}
+
+export async function findOperationsByKey(
+  db: Db,
+  chainId: number,
+  keys: string[],
+): Promise<WatchedOperation[]> {
+  return runPrepared<WatchedOperation>(db, byKeyStatement, [chainId, keys])
+}
+
+/** An operation whose key is used on the chain without an indexed log, and the lowest block that may hold the log. */
+export type SpentOperation = WatchedOperation & { spentSince: bigint }
+
+export async function findSpentOperations(db: Db, chainId: number): Promise<SpentOperation[]> {
+  return runPrepared<SpentOperation>(db, spentStatement, [chainId])
+}
+
+// Parameters in subqueries, here and below, so that the generic plan is reused.
+const WATCHED = `
+  select o.id, o.intent_id as "intentId", o.sequence, o.kind, o.chain_key as "chainKey", o.state,
+    o.block_hash as "blockHash", o.spent_since as "spentSince", w.address as wallet, t.address as treasury
+  from operation o join wallet w on w.id = o.wallet_id left join treasury t on true
+  where o.chain_id = (select $1::bigint)`
+const byKeyStatement: Statement = {
+  name: 'watched by key',
+  text: `${WATCHED} and o.chain_key = any ((select $2)::text[])`,
+}
+const spentStatement: Statement = {
+  name: 'watched and spent',
+  text: `${WATCHED} and o.spent_since is not null and o.state in ('queued', 'deferred', 'signed')
+    order by o.created_at`,
+}
+
+/** `refusals`: consecutive permanent rejections by all endpoints. */
+export type OpenSend = {
+  txId: bigint
+  sender: string
+  nonce: bigint
+  n: number
+  hash: string
+  refusals: number
+}
+
+/** All sends of unmined transactions, in nonce order per sender. */
+export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]> {
+  return runPrepared<OpenSend>(db, openStatement, [chainId])
+}
+
+const openStatement: Statement = {
+  name: 'open sends',
+  text: `select t.id as "txId", t.sender, t.nonce, s.n, s.hash, s.refusals
+    from chain_tx t join chain_tx_send s on s.tx_id = t.id
+    where t.chain_id = (select $1::bigint) and t.state = 'open'
+    order by t.sender, t.nonce, s.n`,
+}

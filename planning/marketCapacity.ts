@@ -1,0 +1,86 @@
+import {
+  lockMarketCapacity,
+  readReservedInMarkets,
+  type MarketCapacity,
+} from '../db/intents/reservations.js'
+import { getMarket, marketsSharing } from '../evm/lending/markets.js'
+import { assetUnits } from '../domain/money.js'
+import type { Chain } from '../evm/registry.js'
+import type { Db } from '../db/client/connect.js'
+import type { DepositStep, ExecutionPlan } from '../domain/intent/intent.js'
+import type { Rate } from '../domain/yields.js'
+
+/** The market rates of a chain. */
+export type ChainRates = { client: { chain: Chain }; rates: Rate[] }
+
+/** When fewer deposits of the same size would fill a market, its plans are serialized by a lock. */
+const CROWD = 100n
+
+/** Input of a plan. `reservedInMarkets`: base units that open intents will deposit, by market. */
+type MarketCapacity = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigint> }
+
+/**
+ * Plans with the capacity that each market has after the deposits of all open intents of all accounts. Where little is
+ * left, the capacity is locked until the transaction ends, and read again.
+ */
+export async function planWithinCapacity(
+  trx: Db,
+  { offers, reservedInMarkets }: MarketCapacity,
+  make: (rates: Rate[]) => ExecutionPlan,
+): Promise<ExecutionPlan> {
+  const rates = listRoomLeft(offers, reservedInMarkets)
+  const plan = make(rates)
+  const capacity = narrowCapacityOf(plan, rates, offers)
+  if (!capacity) return plan
+  await lockMarketCapacity(trx, capacity)
+  const capacities = capacitiesIn(offers)
+  const units = await readReservedInMarkets(
+    trx,
+    capacities.map((one) => one.capacity),
+  )
+  return make(
+    listRoomLeft(offers, new Map(capacities.map(({ rate }, i) => [rate, units[i] ?? 0n]))),
+  )
+}
+
+/** The capacity of each market that is bounded and open. */
+export function capacitiesIn(offers: ChainRates[]): { rate: Rate; capacity: MarketCapacity }[] {
+  return offers.flatMap(({ client, rates }) =>
+    rates
+      .filter(({ capacityUnits }) => capacityUnits !== undefined && capacityUnits > 0n)
+      .map((rate) => ({ rate, capacity: capacityOf(client.chain, rate) })),
+  )
+}
+
+/** The rates, with reserved deposits subtracted from their capacity. */
+function listRoomLeft(offers: ChainRates[], reservedInMarkets: Map<Rate, bigint>): Rate[] {
+  return offers.flatMap(({ rates }) =>
+    rates.map((rate) => {
+      const taken = reservedInMarkets.get(rate) ?? 0n
+      if (rate.capacityUnits === undefined || taken === 0n) return rate
+      return {
+        ...rate,
+        capacityUnits: rate.capacityUnits > taken ? rate.capacityUnits - taken : 0n,
+      }
+    }),
+  )
+}
+
+function capacityOf(chain: Chain, { market: address }: Rate): MarketCapacity {
+  const market = getMarket(chain, address)
+  const markets = marketsSharing(chain, market).map((other) => other.address)
+  return { chainId: chain.chainId, markets, token: market.underlying }
+}
+
+/** The market of the plan's deposit, when the deposit leaves little capacity. */
+function narrowCapacityOf(
+  { steps }: ExecutionPlan,
+  rates: Rate[],
+  offers: ChainRates[],
+): MarketCapacity | undefined {
+  const step = steps.find((one): one is DepositStep => one.type === 'deposit')
+  const chain = offers.find(({ client }) => client.chain.name === step?.chain)?.client.chain
+  const rate = rates.find((one) => one.chain === step?.chain && one.market === step.market)
+  if (!step || !chain || rate?.capacityUnits === undefined) return undefined
+  return rate.capacityUnits < CROWD * assetUnits(step.amount) ? capacityOf(chain, rate) : undefined
+}

@@ -1,0 +1,71 @@
+import { faultPoint } from '../../runtime/faultPoints.js'
+import { findClaimedNonces, setAttested, type OpenBurn } from '../../operations/burns.js'
+import { logFailure, type AttesterTools, type NeedyBurn } from './attesterTools.js'
+import type { AttestedMessage } from '../../evm/bridges/bridge.js'
+
+/** Requests the messages of the burns of one transaction. Never throws, so that a failure delays no other one. */
+export async function attestBurns(
+  tools: AttesterTools,
+  key: string,
+  burns: [NeedyBurn, ...NeedyBurn[]],
+): Promise<void> {
+  const onFailure = (error: unknown) => {
+    logFailure(tools, error)
+  }
+  const { sourceDomain, txHash } = burns[0]
+  try {
+    const messages = await tools.attestations.readMessages(sourceDomain, txHash)
+    if (tools.complaint) tools.log.info({}, 'attestation service reachable again')
+    tools.complaint = undefined
+    // Sequential: a message that one burn has claimed must not go to another burn.
+    for (const burn of burns) await attestBurn(tools, { key, burn, messages }).catch(onFailure)
+  } catch (error) {
+    onFailure(error)
+  }
+}
+
+type Attestable = { key: string; burn: NeedyBurn; messages: AttestedMessage[] }
+
+/** Stores the message of a burn, or requests a new attestation of an expired one. */
+async function attestBurn(
+  tools: AttesterTools,
+  { key, burn, messages }: Attestable,
+): Promise<void> {
+  const { db, attestations, log, schedules } = tools
+  const { operationId } = burn
+  const own = await findOwn(tools, burn, messages)
+  if (!own) return
+  const facts = { operation: operationId, nonce: own.eventNonce }
+  if (own.message !== burn.message) {
+    faultPoint('attester: before the message is stored')
+    await setAttested(db, operationId, own)
+    // The next request of this transaction checks for expiry only.
+    schedules.delete(key)
+    log.info(facts, 'burn attested')
+  } else if (burn.hasExpired) {
+    if (await attestations.reattest(own.eventNonce))
+      log.info(facts, 'renewed attestation requested')
+    else log.warn(facts, 'renewed attestation rejected by the service')
+  }
+}
+
+/** The message of a burn among the messages of its transaction; undefined until it is attested. */
+async function findOwn(
+  { db, attestations: { bridge } }: AttesterTools,
+  burn: OpenBurn,
+  messages: AttestedMessage[],
+) {
+  const found = messages.flatMap(({ message, attestation }) => {
+    if (!message || !attestation || !bridge.isSameMessage(burn.sent, message)) return []
+    return [{ eventNonce: bridge.readMessage(message).nonce, message, attestation }]
+  })
+  if (found.length === 0) return undefined
+  // Two burns of one transaction may be equal. Each has its own message.
+  const nonces = found.map(({ eventNonce }) => eventNonce)
+  const claimed = await findClaimedNonces(db, burn, nonces)
+  // A stored nonce stays, because its mint may be in flight, unless a reorg moved the burn to another transaction.
+  const isKnown = messages.some(({ eventNonce }) => eventNonce.toLowerCase() === burn.eventNonce)
+  return found.find(({ eventNonce }) =>
+    isKnown ? eventNonce === burn.eventNonce : !claimed.includes(eventNonce),
+  )
+}

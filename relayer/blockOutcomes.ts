@@ -1,0 +1,128 @@
+import { isRevert, type ChainClient } from '../evm/connect.js'
+import { readLogRange } from '../evm/logs/logRange.js'
+import { readEthPrice } from '../evm/prices.js'
+import { readLogs, readReceipt, type Block, type EventLog, type Receipt } from '../evm/read.js'
+import { type MinedOperation } from '../operations/indexing/outcomes.js'
+import {
+  findOperationsByKey,
+  hasOpenOperations,
+  readOpenSends,
+  type OpenSend,
+} from '../operations/indexing/watched.js'
+import { isOutcomeOf, outcomeFilter, readOutcome } from '../evm/logs/outcomes.js'
+import { toMined } from './outcomeLogs.js'
+import type { Db } from '../db/client/connect.js'
+import type { DriverTools } from './relayerTools.js'
+import type { IndexingTools } from './reorgs.js'
+
+/** The contents of blocks that may belong to our operations: logs, and our own transactions. */
+export type BlockContents = { logs: EventLog[]; ours: OwnTransaction[] }
+
+/** Reads linked blocks from `through`, the endpoint they come from. Reads logs only while an operation is open. */
+export async function readBlockContents(
+  { db, through }: IndexingTools,
+  blocks: Block[],
+): Promise<BlockContents> {
+  const { chainId } = through.chain
+  const [open, isOpen] = await Promise.all([
+    readOpenSends(db, chainId),
+    hasOpenOperations(db, chainId),
+  ])
+  const asked = isOpen ? blocks : []
+  const [ours, logs] = await Promise.all([
+    readOwn(through, open, blocks),
+    Promise.all(asked.map(({ hash }) => readLogsAt(through, hash))),
+  ])
+  return { logs: logs.flat(), ours }
+}
+
+async function readLogsAt(client: ChainClient, blockHash: string): Promise<EventLog[]> {
+  const logs = await readLogs(client, { blockHash }, outcomeFilter(client.chain))
+  if (logs.every((log) => log.blockHash === blockHash)) return logs
+  throw new Error('The logs belong to other blocks than the headers.')
+}
+
+/** Logs of a range of finalized blocks that may be outcomes of our operations. */
+export async function readFinalizedLogs(
+  db: Db,
+  through: ChainClient,
+  range: { from: bigint; to: bigint },
+): Promise<EventLog[]> {
+  const { chain } = through
+  if (!(await hasOpenOperations(db, chain.chainId))) return []
+  return readLogRange(through, range, outcomeFilter(chain))
+}
+
+/** The operations whose outcomes are in the logs or in the receipts of our own transactions. */
+export async function matchOutcomes(
+  { db, client, log: report }: Pick<DriverTools, 'db' | 'client' | 'log'>,
+  logs: EventLog[],
+  ours: OwnTransaction[],
+): Promise<MinedOperation[]> {
+  const { chain } = client
+  const all = [...logs, ...ours.flatMap(({ receipt }) => receipt.logs)]
+  const outcomes = all.flatMap((one) => readOutcome(chain, one) ?? [])
+  if (outcomes.length === 0) return []
+  const keys = [...new Set(outcomes.map(({ key }) => key))]
+  const operations = await findOperationsByKey(db, chain.chainId, keys)
+  const matched = operations.flatMap((operation) => {
+    const outcome = outcomes.find((candidate) => isOutcomeOf(candidate, operation))
+    return outcome && operation.blockHash !== outcome.log.blockHash ? [{ operation, outcome }] : []
+  })
+  if (matched.length === 0) return []
+  const ethPriceE8 = await readEthPrice(client).catch((error: unknown) => {
+    if (!isRevert(error)) throw error
+    report.error({ err: error, chain: chain.name }, 'ETH price missing, gas counted as free')
+    return 0n
+  })
+  const known = new Map(ours.map(({ receipt }) => [receipt.transactionHash, receipt]))
+  return Promise.all(
+    matched.map(async ({ operation, outcome }) => {
+      const { transactionHash, blockHash } = outcome.log
+      const receipt = known.get(transactionHash) ?? (await readReceipt(client, transactionHash))
+      if (receipt?.blockHash !== blockHash) {
+        throw new Error('The receipt belongs to another block than the log.')
+      }
+      const bundleTransaction = { receipt, isOurs: known.has(transactionHash) }
+      return toMined(chain, operation, { outcome, bundleTransaction, ethPriceE8 })
+    }),
+  )
+}
+
+/** One of our transactions in a block, with the send that was mined. */
+export type OwnTransaction = { send: OpenSend; receipt: Receipt }
+
+/** Our transactions in the given blocks, by any of their hashes. */
+function readOwn(
+  client: ChainClient,
+  open: OpenSend[],
+  blocks: Block[],
+): Promise<OwnTransaction[]> {
+  const blockOf = new Map(
+    blocks.flatMap(({ transactions, hash }) => transactions.map((tx) => [tx, hash])),
+  )
+  const found = open.filter(({ hash }) => blockOf.has(hash))
+  return Promise.all(
+    found.map(async (send) => {
+      const receipt = await readReceipt(client, send.hash)
+      if (!receipt || receipt.blockHash !== blockOf.get(send.hash)) {
+        throw new Error('The receipt belongs to another block than the header.')
+      }
+      return { send, receipt }
+    }),
+  )
+}
+
+/** Our transactions mined at or below a block. */
+export async function readMinedUpTo(
+  client: ChainClient,
+  db: Db,
+  to: bigint,
+): Promise<OwnTransaction[]> {
+  const open = await readOpenSends(db, client.chain.chainId)
+  const receipts = await Promise.all(open.map(({ hash }) => readReceipt(client, hash)))
+  return open.flatMap((send, i) => {
+    const receipt = receipts[i]
+    return receipt && receipt.blockNumber <= to ? [{ send, receipt }] : []
+  })
+}

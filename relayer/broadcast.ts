@@ -1,0 +1,86 @@
+import { didAnswer, isRefusedForGood } from '../evm/connect.js'
+import { readOpenSends, type OpenSend } from '../operations/indexing/watched.js'
+import { getRaw, setAnswered } from '../operations/signing/replacing.js'
+import { faultPoint } from '../runtime/faultPoints.js'
+import { ServiceError } from '../domain/errors.js'
+import { endLost } from './lostNonces.js'
+import { indexForeignExecutions } from './foreignExecutions.js'
+import type { DriverTools } from './relayerTools.js'
+
+/** A transaction that is not mined is sent again after this time, because a node may have dropped it. */
+const RESEND_MS = 10_000
+
+/** All sends of one transaction. The newest is the one to broadcast. */
+type OpenTransaction = { sends: OpenSend[]; newest: OpenSend }
+
+/**
+ * Broadcasts the newest bytes of each open nonce, in nonce order per sender. The answer of the node decides nothing:
+ * only blocks show whether a transaction is mined.
+ */
+export async function broadcastOpen(tools: DriverTools): Promise<void> {
+  const { db, client, sentAt } = tools
+  const open = await readOpenSends(db, client.chain.chainId)
+  const hashes = new Set(open.map(({ hash }) => hash))
+  for (const hash of sentAt.keys()) if (!hashes.has(hash)) sentAt.delete(hash)
+  const senders = new Map<string, OpenTransaction[]>()
+  // The rows are ordered by transaction, then by n.
+  for (const [i, newest] of open.entries()) {
+    if (open[i + 1]?.txId === newest.txId) continue
+    const sends = open.filter(({ txId }) => txId === newest.txId)
+    senders.set(newest.sender, [...(senders.get(newest.sender) ?? []), { sends, newest }])
+  }
+  await Promise.all([...senders.values()].map((transactions) => sendInOrder(tools, transactions)))
+}
+
+async function sendInOrder(tools: DriverTools, transactions: OpenTransaction[]): Promise<void> {
+  const { sentAt } = tools
+  for (const { sends, newest } of transactions) {
+    const last = sentAt.get(newest.hash)
+    if (last !== undefined && Date.now() - last < RESEND_MS) continue
+    if (last !== undefined && (await isFinished(tools, transactions, sends))) {
+      sentAt.set(newest.hash, Date.now())
+      continue
+    }
+    // A higher nonce would leave a gap, which some nodes reject. The next call starts here again.
+    if (!(await send(tools, newest))) return
+    sentAt.set(newest.hash, Date.now())
+  }
+}
+
+/** True when a transaction need not be sent again: one of its sends is mined, or none can be. */
+async function isFinished(
+  tools: DriverTools,
+  sender: OpenTransaction[],
+  sends: OpenSend[],
+): Promise<boolean> {
+  for (const one of sends) if (await indexForeignExecutions(tools, one)) return true
+  const isLowest = sender[0]?.sends === sends
+  if (!isLowest) return false
+  const lost = await endLost(
+    tools,
+    sender.flatMap((transaction) => transaction.sends),
+  )
+  return sends.some(({ txId }) => lost.includes(txId))
+}
+
+/** True when a node has answered, with success or an error. */
+async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenSend) {
+  const { db, client, log, sentAt } = tools
+  const facts = { chain: client.chain.name, sender: sender, nonce, hash }
+  const raw = await getRaw(db, hash)
+  let isRefused = false
+  faultPoint('driver: before the broadcast')
+  try {
+    await client.send('eth_sendRawTransaction', [raw])
+    faultPoint('driver: after the broadcast')
+    log.info(facts, 'transaction broadcast')
+  } catch (error) {
+    const reason = error instanceof ServiceError ? error.details.reason : 'unknown'
+    log.warn({ ...facts, reason }, 'transaction not accepted')
+    if (!didAnswer(error)) return false
+    isRefused = isRefusedForGood(error)
+  }
+  const isFirst = !sentAt.has(hash)
+  if (isFirst || isRefused || refusals > 0) await setAnswered(db, hash, isRefused)
+  return true
+}

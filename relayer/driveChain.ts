@@ -1,0 +1,65 @@
+import { createNotifier } from '../runtime/notifier.js'
+import { connectAsLeader, isLedElsewhere } from '../db/client/connect.js'
+import { broadcastOpen } from './broadcast.js'
+import { indexSpentKeys } from './foreignExecutions.js'
+import { watchQueue } from '../operations/queue.js'
+import { indexChain } from './indexChain.js'
+import { createDriverTools } from './relayerTools.js'
+import { pause, repeat } from './repeat.js'
+import { disabledBecause, type ChainClient } from '../evm/connect.js'
+import { LOOK_MS, RETRY_MS } from '../runtime/durations.js'
+import type { PartLog } from '../runtime/log.js'
+import type { Listener } from '../db/client/listen.js'
+
+/** The chain head is polled this many times less often while no sent transaction is open. */
+const QUIET_SHARE = 4
+/** Finality advances in steps of seconds, and its consumers wait for minutes. */
+const FINALITY_MS = 5_000
+
+/** `url`: the database without a pooler in between. */
+export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
+
+/**
+ * Drives one chain until the signal aborts: broadcasts stored transactions and indexes blocks. One process leads at a
+ * time. The others wait until its session ends.
+ */
+export async function driveChain(
+  { url, client, listener, log }: Driving,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { chain } = client
+  const db = connectAsLeader(url, `chain/${chain.chainId}`)
+  const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
+  const signed = watchQueue(listener, stopping, ['signed'])
+  const sent = createNotifier()
+  const logAs = (failure: string) => (error: unknown) => {
+    tools.seen.head = ''
+    // A process that lost the lead has outdated knowledge of the sends.
+    if (isLedElsewhere(error)) tools.sentAt.clear()
+    else log.warn({ err: error, chain: chain.name }, failure)
+  }
+  // The state of another chain must not overwrite the state of ours.
+  const isForeign = () => disabledBecause(client, 'node') !== undefined
+  const broadcastNext = async () => {
+    if (isForeign()) return pause(RETRY_MS, stopping)
+    const wake = signed(LOOK_MS, chain.chainId)
+    await broadcastOpen(tools)
+    if (tools.sentAt.size > 0) sent.notify()
+    await indexSpentKeys(tools)
+    await wake
+  }
+  const indexNext = async () => {
+    if (isForeign()) return pause(RETRY_MS, stopping)
+    if (await indexChain(tools)) return
+    if (tools.sentAt.size > 0) await pause(chain.pollMs, stopping)
+    else await sent.wait(QUIET_SHARE * chain.pollMs, stopping)
+  }
+  try {
+    await Promise.all([
+      repeat(broadcastNext, logAs('broadcasting failed'), { stopping }),
+      repeat(indexNext, logAs('indexing failed'), { stopping }),
+    ])
+  } finally {
+    await db.destroy()
+  }
+}

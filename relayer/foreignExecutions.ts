@@ -1,0 +1,175 @@
+import { readLogRange } from '../evm/logs/logRange.js'
+import { readBlock, readReceipt, type Receipt } from '../evm/read.js'
+import {
+  findChainState,
+  readHeaders,
+  setTransactionsMined,
+  type IndexedChain,
+} from '../operations/indexing/indexedBlocks.js'
+import { setMined } from '../operations/indexing/outcomes.js'
+import {
+  findSpentOperations,
+  type OpenSend,
+  type SpentOperation,
+  type WatchedOperation,
+} from '../operations/indexing/watched.js'
+import { largest } from '../domain/money.js'
+import { outcomeFiltersOf } from '../evm/logs/outcomes.js'
+import { matchOutcomes } from './blockOutcomes.js'
+import { followedEndpoint } from './endpoint.js'
+import type { Db } from '../db/client/connect.js'
+import type { DriverTools, KeySearch } from './relayerTools.js'
+
+/** Blocks per search request, and requests in a row before the search yields to other work. */
+const SEARCHED_BLOCKS = 2_000n
+const RANGES_AT_ONCE = 5
+/** Pause after a complete search without a result. */
+const EMPTY_SEARCH_MS = 60_000
+
+type InBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
+
+/**
+ * Indexes one of our transactions that is mined in an already indexed block. After a restored backup, a transaction
+ * may have been mined where this database had already looked.
+ *
+ * @returns True when the transaction is mined and need not be sent again.
+ */
+export async function indexForeignExecutions(tools: DriverTools, send: OpenSend): Promise<boolean> {
+  const { db, log } = tools
+  const through = followedEndpoint(tools)
+  const { chain } = through
+  // On failure the transaction is sent once more, which is harmless.
+  const receipt = await readReceipt(through, send.hash).catch(() => undefined)
+  if (!receipt) return false
+  const state = await findChainState(db, chain.chainId)
+  if (!state || receipt.blockNumber > state.indexed.number) return true
+  if (!(await isOwnBlock(tools, receipt, state))) return false
+  const mined = await matchOutcomes({ ...tools, client: through }, [], [{ send, receipt }])
+  const isIndexed = await writeIfStillOwn(tools, receipt, async (trx) => {
+    await setMined(trx, mined)
+    await setTransactionsMined(trx, [{ send, receipt }])
+  })
+  if (!isIndexed) return false
+  log.warn({ chain: chain.name, hash: send.hash }, 'transaction found in an indexed block')
+  return true
+}
+
+/**
+ * Searches indexed blocks for the logs of operations whose keys are spent. They were executed before their row
+ * existed, or by another party while they had no transaction of ours. The search goes from the newest block down.
+ */
+export async function indexSpentKeys(tools: DriverTools): Promise<void> {
+  const { db, client, searches } = tools
+  const operations = await findSpentOperations(db, client.chain.chainId)
+  const ids = new Set(operations.map(({ id }) => id))
+  for (const id of searches.keys()) if (!ids.has(id)) searches.delete(id)
+  for (const operation of operations) await searchFurther(tools, operation)
+}
+
+async function searchFurther(tools: DriverTools, operation: SpentOperation): Promise<void> {
+  const { db, client, searches } = tools
+  const { id, chainKey, spentSince } = operation
+  const state = await findChainState(db, client.chain.chainId)
+  if (!state) return
+  const known = searches.get(id)
+  const search = known?.key === chainKey ? known : startSearch(chainKey)
+  searches.set(id, search)
+  if (search.pausedUntil > Date.now()) return
+  search.next ??= state.indexed.number
+  for (let i = 0; i < RANGES_AT_ONCE && search.next >= spentSince; i++) {
+    const from: bigint = largest(search.next - SEARCHED_BLOCKS + 1n, spentSince)
+    const [indexed] = await indexOutcomesIn(tools, { from, to: search.next }, [operation])
+    if (indexed !== undefined) return
+    search.next = from - 1n
+  }
+  if (search.next < spentSince) endSearch(tools, id, search)
+}
+
+const startSearch = (key: string): KeySearch => ({
+  key,
+  next: undefined,
+  isEmpty: false,
+  isReported: false,
+  pausedUntil: 0,
+})
+
+/** The search found nothing. The log may be above the indexed block, where normal indexing finds it. */
+function endSearch({ client, log }: DriverTools, operation: string, search: KeySearch): void {
+  if (search.isEmpty && !search.isReported) {
+    search.isReported = true
+    log.error({ chain: client.chain.name, operation }, 'log of an executed operation not found')
+  }
+  search.isEmpty = true
+  search.next = undefined
+  search.pausedUntil = Date.now() + EMPTY_SEARCH_MS
+}
+
+/**
+ * Searches a range of indexed blocks for the outcomes of the given operations and stores them, in any row state.
+ *
+ * @returns The ids of the operations with a stored outcome.
+ * @throws {ServiceError} RPC_ERROR when the endpoint does not return the logs of the range.
+ */
+export async function indexOutcomesIn(
+  tools: DriverTools,
+  range: { from: bigint; to: bigint },
+  operations: WatchedOperation[],
+): Promise<string[]> {
+  const { db, log } = tools
+  const through = followedEndpoint(tools)
+  const { chain } = through
+  const state = await findChainState(db, chain.chainId)
+  if (!state || range.to > state.indexed.number) return []
+  const filters = outcomeFiltersOf(chain, operations)
+  const logs = await Promise.all(filters.map((filter) => readLogRange(through, range, filter)))
+  const wanted = new Set(operations.map(({ id }) => id))
+  const found = await matchOutcomes({ ...tools, client: through }, logs.flat(), [])
+  const indexed: string[] = []
+  for (const mined of found.filter(({ id }) => wanted.has(id))) {
+    const { number: blockNumber, hash: blockHash } = mined.block
+    const block = { blockNumber, blockHash }
+    if (!(await isOwnBlock(tools, block, state))) continue
+    if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, [mined])))) continue
+    indexed.push(mined.id)
+    const facts = { chain: chain.name, operation: mined.id, hash: mined.txHash }
+    log.info(facts, 'foreign execution indexed')
+  }
+  return indexed
+}
+
+/**
+ * Writes the contents of a block in one transaction, unless the block was rolled back since it was read. The outcome
+ * of a removed block would become final unnoticed.
+ */
+async function writeIfStillOwn(
+  { db, client }: DriverTools,
+  { blockNumber, blockHash }: InBlock,
+  write: (trx: Db) => Promise<void>,
+): Promise<boolean> {
+  const { chainId } = client.chain
+  return db.transaction(async (trx) => {
+    const headers = await readHeaders(trx, chainId)
+    const state = await findChainState(trx, chainId)
+    const isKept = headers.some((kept) => kept.number === blockNumber && kept.hash === blockHash)
+    if (!isKept && blockNumber >= (state?.finalizedBlock ?? 0n)) return false
+    await write(trx)
+    return true
+  })
+}
+
+/** True for an indexed block. The contents of a removed block do not count. */
+async function isOwnBlock(
+  tools: DriverTools,
+  { blockNumber, blockHash }: InBlock,
+  { finalizedBlock }: IndexedChain,
+): Promise<boolean> {
+  const through = followedEndpoint(tools)
+  const kept = (await readHeaders(tools.db, through.chain.chainId)).find(
+    ({ number }) => number === blockNumber,
+  )
+  if (kept) return kept.hash === blockHash
+  // Headers below the finalized block are not stored. The node decides there.
+  return (
+    blockNumber < finalizedBlock && (await readBlock(through, { blockNumber }))?.hash === blockHash
+  )
+}

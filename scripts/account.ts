@@ -1,3 +1,0 @@
-import { runAccount } from './accountProgram.js'
-
-process.exitCode = await runAccount(process.argv.slice(2), process.env)

@@ -1,4 +1,0 @@
-import { USAGE, runAudit } from './auditCommand.js'
-import { printReport } from './report.js'
-
-process.exitCode = await printReport(() => runAudit(process.argv.slice(2), process.env), USAGE)

@@ -1,0 +1,126 @@
+import { toQuantity } from 'ethers'
+import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
+import {
+  FAILURES_BEFORE_QUARANTINE,
+  returnNotIncluded,
+} from '../../operations/signing/inclusion.js'
+import { getWalletSecret } from '../../db/keys.js'
+import { findSignature } from '../../operations/signing/signatures.js'
+import { returnOperation } from '../../operations/signing/signing.js'
+import { ServiceError } from '../../domain/errors.js'
+import { isKeySpent } from '../../evm/logs/spentKeys.js'
+import { readSpentSince } from '../check/spentSince.js'
+import { verifyStoredSignature, assertOwn } from '../check/verifySignature.js'
+import { signCancellation } from '../signing.js'
+import { HOUR_MS } from '../../runtime/durations.js'
+import type { Payload, Signed } from '../build/payload.js'
+import { findFailure } from '../check/simulate.js'
+import { readMeans, claimedBy, type Round, type SignerTools } from '../signingContext.js'
+import { storeAgain } from '../store.js'
+import { callOf } from '../build/transaction.js'
+import type { Operation } from '../../operations/operations.js'
+
+/** After this many reverts or refusals a payment is cancelled: the treasury cannot pay it. */
+const PAYMENT_TRIES = 3
+
+/**
+ * Resubmits an operation whose transaction was dropped, if its key is unused and the transaction would succeed.
+ * Retries of a failing one back off. A payment that stays impossible is cancelled on the chain. The chain executes
+ * either the payment or the cancellation, so the operation ends by its own log like every signed operation.
+ *
+ * @throws {ServiceError} RPC_ERROR when the node does not answer.
+ */
+export async function resubmit(
+  tools: SignerTools,
+  round: Round,
+  operation: Operation,
+): Promise<void> {
+  const { log, keyring } = tools
+  const { chain } = round.client
+  const facts = { chain: chain.name, sender: round.sender.sender, operation: operation.id }
+  const signed = await findVerified(tools, round, operation)
+  if (!signed) return
+  const { address: treasury } = keyring.treasury
+  if (await isKeySpent(round.client, { ...operation, wallet: signed.wallet, treasury })) {
+    await lookUp(tools, round, operation)
+    return
+  }
+  // A failing inner call would waste the key. After enough failures it is sent anyway, so that its own log ends it.
+  const isPatient = operation.inclusionFailures < FAILURES_BEFORE_QUARANTINE
+  const reason =
+    (await findRevert(round, signed)) ?? (isPatient && (await findInnerFailure(round, signed)))
+  // Logged once: this attempt raises the count or ends the operation.
+  if (operation.inclusionFailures === FAILURES_BEFORE_QUARANTINE) {
+    log.error({ ...facts, reason: operation.message }, 'operation quarantined')
+  }
+  if (reason) {
+    const message = `The operation cannot be included now: ${reason}`
+    log.warn({ ...facts, reason }, 'operation not resubmitted')
+    await returnNotIncluded(tools.db, claimedBy(tools, operation), { message })
+    return
+  }
+  const stored = await storeAgain(tools, { ...round, ...(await readMeans(round)) }, signed)
+  if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
+}
+
+/** Releases an operation that is already executed. The relayer finds its log. */
+export async function lookUp(
+  tools: SignerTools,
+  { client }: Round,
+  operation: Operation,
+): Promise<void> {
+  const spentSince = await readSpentSince(tools.db, client, operation)
+  const message = 'The operation is already executed. The relayer searches for its log.'
+  const facts = { chain: client.chain.name, operation: operation.id }
+  tools.log.warn(facts, 'operation found executed')
+  await returnNotIncluded(tools.db, claimedBy(tools, operation), { message, spentSince })
+}
+
+/** The payload to include: the stored signature of the operation, or its cancellation. */
+async function findVerified(
+  tools: SignerTools,
+  round: Round,
+  operation: Operation,
+): Promise<Signed | undefined> {
+  const { db, keyring, log } = tools
+  const { chain } = round.client
+  try {
+    const secret = await getWalletSecret(db, operation.walletId)
+    const { address: wallet } = assertOwn(operation, secret)
+    const payload = ((await findSignature(db, operation.id)) ?? {}) as Payload
+    const signed = { operation, wallet, payload }
+    await verifyStoredSignature({ db, keyring }, chain, signed)
+    const isImpossible = operation.kind === 'fund' && operation.inclusionFailures >= PAYMENT_TRIES
+    return isImpossible
+      ? { ...signed, payload: await signCancellation(keyring, chain, operation) }
+      : signed
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'INTERNAL')) throw error
+    const facts = { err: error, chain: chain.name, operation: operation.id }
+    log.error(facts, 'stored signature rejected')
+    // A tampered row stays tampered: retry once an hour only.
+    await returnOperation(db, claimedBy(tools, operation), HOUR_MS)
+    return undefined
+  }
+}
+
+/** Why the transaction would revert; undefined when it would succeed. */
+function findRevert(
+  { client, sender, head }: Round,
+  { wallet, payload }: Signed,
+): Promise<string | undefined> {
+  const call = { from: sender.sender, ...callOf(sender, [{ payload }]) }
+  const overrides = payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {}
+  return findFailure(client, call, [toQuantity(head), overrides])
+}
+
+/** Why the wallet's inner call would fail; undefined when it would succeed. The EntryPoint does not report it. */
+async function findInnerFailure(
+  { client, head }: Round,
+  { wallet, payload }: Signed,
+): Promise<string | undefined> {
+  const data = payload.userOperation?.callData
+  if (!data) return undefined
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
+  return findFailure(client, call, [toQuantity(head), { [wallet]: { code: DELEGATED_CODE } }])
+}

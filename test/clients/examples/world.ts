@@ -1,0 +1,26 @@
+import { readReservationsOfToken, sum } from '../../e2e/holdings.js'
+import { joinWorld, type World } from '../../e2e/world.js'
+
+/** The stack of the run for one example, which has an account of its own. */
+export async function openExample() {
+  const world = await joinWorld()
+  const { apiKey, apiBaseUrl } = world.stack.facts
+  return {
+    steward: world.steward,
+    env: { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL: apiBaseUrl },
+    readUsdc: (address: string) => readUsdc(world, address),
+    close: () => world.stop(),
+  }
+}
+export type Example = Awaited<ReturnType<typeof openExample>>
+
+/** Base units of USDC that a wallet has and has lent, on all chains. */
+async function readUsdc({ nodes }: World, address: string) {
+  const all = await Promise.all(
+    Object.values(nodes).map((node) => readReservationsOfToken(node, { address })),
+  )
+  return {
+    held: sum(all.map(({ usdc }) => usdc)),
+    lent: sum(all.map(({ aave, comet, vault }) => aave + comet + vault)),
+  }
+}

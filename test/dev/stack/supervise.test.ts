@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import * as fs from 'node:fs'
+import * as os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startChild } from '../../../dev/stack/child.js'
+import { identify } from '../../../dev/state/processes.js'
+import { createSupervisor, type Part, type Supervisor } from '../../../dev/stack/supervise.js'
+
+const ready = `process.send({ type: 'ready' }); setInterval(() => {}, 1e6);`
+const deaf = `process.on('SIGTERM', () => {}); ${ready}`
+const brief = `process.send({ type: 'ready' }, () => process.exit(3));`
+const broken = `console.error('Error: no such table'); process.exit(1);`
+
+/** A script that counts its starts in a file, as `starts`. */
+const counting = (script: string) => `
+  const fs = require('node:fs'), file = ${JSON.stringify(path.join(folder, 'starts'))};
+  fs.appendFileSync(file, 'x');
+  const starts = fs.readFileSync(file).length;
+  ${script}`
+const onlyOnce = () => counting(`if (starts === 1) { ${ready} } else { ${broken} }`)
+const notAtOnce = () => counting(`if (starts <= 2) { ${broken} } else { ${ready} }`)
+
+const TRIES = 3
+
+let folder = ''
+let printed = ''
+let supervisor: Supervisor
+let endings: string[] = []
+let gaveUp: Error | undefined
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'steward supervise '))
+  printed = ''
+  endings = []
+  gaveUp = undefined
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text)
+    return true
+  })
+  supervisor = createSupervisor({
+    stopOrder: [['api'], ['worker'], ['one', 'two']],
+    onPids: () => undefined,
+    onGiveUp: (error) => (gaveUp = error),
+    ...{ backoffMs: 5, tries: TRIES },
+  })
+})
+
+afterEach(async () => {
+  await supervisor.stop()
+  vi.restoreAllMocks()
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+type Limits = { stopTimeoutMs?: number }
+const usual = { stopTimeoutMs: 5_000 }
+
+/** A part that is a Node process running `script`. */
+function createPart(name: string, script: string, limits: Limits = {}): Part {
+  const logFile = path.join(folder, `${name}.log`)
+  const spec = {
+    name,
+    command: process.execPath,
+    args: ['-e', script],
+    logFile,
+    ...usual,
+    ...limits,
+  }
+  return {
+    name,
+    async start(hooks) {
+      const child = await startChild({ ...spec, ready: 'message' }, hooks)
+      const stop = () => child.stop().then(() => void endings.push(name))
+      return { pid: child.pid, stop }
+    },
+  }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(10)
+}
+
+describe('createSupervisor', () => {
+  test('starts a child that dies again, tells so, and its process id follows', async () => {
+    const { pid } = await supervisor.start(createPart('worker', ready))
+    process.kill(pid, 'SIGKILL')
+    await until(() => printed.includes('worker is back'))
+    expect(printed).toContain('worker ended (SIGKILL); starting it again')
+    const followed = supervisor.pids().worker ?? 0
+    expect(followed).not.toBe(pid)
+    expect(identify(followed)).toBeDefined()
+  })
+
+  test('stops every child in its turn, and none is started again', async () => {
+    const parts = ['two', 'worker', 'one', 'api'].map((name) => createPart(name, ready))
+    await Promise.all(parts.map((part) => supervisor.start(part)))
+    const pids = Object.values(supervisor.pids())
+    await supervisor.stop()
+    expect(endings.slice(0, 2)).toEqual(['api', 'worker'])
+    expect(endings.slice(2).sort()).toEqual(['one', 'two'])
+    expect(pids.map((pid) => identify(pid))).toEqual([undefined, undefined, undefined, undefined])
+    expect(printed).toBe('')
+  })
+
+  test('one that cannot end well keeps no other one, and is named', async () => {
+    const failing = createPart('worker', ready)
+    const start: Part['start'] = async (hooks) => {
+      const child = await failing.start(hooks)
+      const stop = () => child.stop().then(() => Promise.reject(new Error('disk full')))
+      return { ...child, stop }
+    }
+    await supervisor.start({ name: 'worker', start })
+    await supervisor.start(createPart('one', ready))
+    const pids = Object.values(supervisor.pids())
+    await supervisor.stop()
+    expect(endings).toEqual(['worker', 'one'])
+    expect(pids.map((pid) => identify(pid))).toEqual([undefined, undefined])
+    expect(printed).toContain('worker: disk full')
+  })
+
+  test('kills a child that does not stop in time', async () => {
+    const { pid } = await supervisor.start(createPart('worker', deaf, { stopTimeoutMs: 100 }))
+    await supervisor.stop()
+    expect(identify(pid)).toBeUndefined()
+  })
+
+  test('a child that is killed more often than it may fail is up again after each, and never given up', async () => {
+    let { pid } = await supervisor.start(createPart('worker', ready))
+    for (let kills = 0; kills < TRIES + 2; kills++) {
+      process.kill(pid, 'SIGKILL')
+      await until(() => printed.split('worker is back').length === kills + 2)
+      pid = supervisor.pids().worker ?? 0
+    }
+    expect(identify(pid)).toBeDefined()
+    expect(gaveUp).toBeUndefined()
+  })
+
+  test('a child that is killed while it starts comes up all the same, however often', async () => {
+    const killed = new Set<number>()
+    const part = createPart('worker', `setTimeout(() => { ${ready} }, 300)`)
+    const start = supervisor.start(part)
+    while (killed.size < TRIES + 2) {
+      const { worker = 0 } = supervisor.pids()
+      if (identify(worker) && !killed.has(worker)) process.kill(worker, 'SIGKILL')
+      if (worker > 0) killed.add(worker)
+      await sleep(5)
+    }
+    expect(identify((await start).pid)).toBeDefined()
+    expect(printed).toContain('worker did not start (SIGKILL)')
+  })
+
+  test('a child that comes up and ends by itself is started again and again', async () => {
+    await supervisor.start(createPart('worker', brief))
+    await until(() => printed.split('worker ended (exit 3); starting it again').length > TRIES + 2)
+    expect(gaveUp).toBeUndefined()
+  })
+
+  test('a child that was up and does not come up again is given up; the others go on', async () => {
+    const { pid: other } = await supervisor.start(createPart('api', ready))
+    const { pid } = await supervisor.start(createPart('worker', onlyOnce()))
+    process.kill(pid, 'SIGKILL')
+    await until(() => gaveUp !== undefined)
+    expect(gaveUp?.message).toMatch(/^worker did not start \(exit 1: Error: no such table\)\. See /)
+    expect(gaveUp?.message).toContain(`Given up after ${TRIES} tries`)
+    expect(printed.match(/worker did not start/g)).toHaveLength(TRIES - 1)
+    expect(Object.keys(supervisor.pids())).toEqual(['api'])
+    expect(identify(other)).toBeDefined()
+  })
+
+  test('a first start that fails is tried again like any other', async () => {
+    const { pid } = await supervisor.start(createPart('worker', notAtOnce()))
+    expect(identify(pid)).toBeDefined()
+    const again =
+      /worker did not start \(exit 1: Error: no such table\)\. See .+; starting it again/g
+    expect(printed.match(again)).toHaveLength(2)
+  })
+
+  test('error: a child that never comes up tells the reason in its log', async () => {
+    const start = supervisor.start(createPart('worker', broken))
+    await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
+    expect(gaveUp).toBeUndefined()
+  })
+
+  test('a stop during the start leaves no process', async () => {
+    const start = supervisor.start(createPart('worker', 'setInterval(() => {}, 1e6)'))
+    await until(() => supervisor.pids().worker !== undefined)
+    const pid = supervisor.pids().worker ?? 0
+    await Promise.all([supervisor.stop(), expect(start).rejects.toThrow('did not start')])
+    expect(identify(pid)).toBeUndefined()
+  })
+})

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectChains, type Chains } from '../../../evm/connect.js'
+import { MULTICALL_ADDRESS } from '../../../evm/calls/multicall.js'
+import {
+  DELEGATE_ADDRESS,
+  ENTRY_POINT_ADDRESS,
+  type Chain,
+  type ChainName,
+  type Registry,
+} from '../../../evm/registry.js'
+import { callRpc } from '../../../dev/devnet/rpc.js'
+import { disabledIn, isProven, type Capability } from '../../../domain/capability.js'
+import { probeChains } from '../../../operations/health/deployment.js'
+import { startFaultProxy, type Decide, type RpcCall } from '../../support/faultProxy.js'
+import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
+import type { ChainReport } from '../../../operations/health/chain.js'
+
+/** An unused address. */
+const NOWHERE = '0x00000000000000000000000000000000DeaDBeef'
+
+let world: TestChains
+
+beforeAll(async () => {
+  world = await startChains()
+})
+afterAll(() => world?.stop())
+
+/** The registry with one of its chains changed. */
+function registryWith(name: ChainName, change: (chain: Chain) => Chain): Registry {
+  const chains = world.registry.chains.map((chain) => (chain.name === name ? change(chain) : chain))
+  const get = (wanted: string) => chains.find((chain) => chain.name === wanted) as Chain
+  const byId = (wanted: number) => chains.find(({ chainId }) => chainId === wanted) as Chain
+  return { ...world.registry, chains, get, byId }
+}
+
+type Disabled = [chain: string, capability: Capability]
+
+async function probeWith(registry: Registry, urls = world.urls): Promise<ChainReport[]> {
+  const chains: Chains = connectChains(registry, urls)
+  try {
+    return await probeChains(chains, registry)
+  } finally {
+    for (const client of chains.list) client.close()
+  }
+}
+
+async function disabledWith(registry: Registry, urls = world.urls): Promise<Disabled[]> {
+  return disabledBy(await probeWith(registry, urls))
+}
+
+const disabledBy = (reports: ChainReport[]) =>
+  reports.flatMap(({ chain, findings }) =>
+    disabledIn(findings).map(({ capability }): Disabled => [chain, capability]),
+  )
+
+/** Reports with a proxied node of base, whose faults `decide` returns. */
+async function probeBehind(decide: Decide): Promise<ChainReport[]> {
+  const proxy = await startFaultProxy(world.urls['base-sepolia'])
+  proxy.set(decide)
+  try {
+    return await probeWith(world.registry, { ...world.urls, 'base-sepolia': proxy.url })
+  } finally {
+    await proxy.stop()
+  }
+}
+
+const isOverridden = ({ params }: RpcCall) => params.length > 2
+
+type Spot = {
+  chain: ChainName
+  place: string
+  expected: Capability
+  change: (chain: Chain, to: string) => Chain
+}
+
+const cctp = (key: 'tokenMessenger' | 'messageTransmitter') => (chain: Chain, to: string) => {
+  return { ...chain, cctp: { ...chain.cctp, [key]: to } }
+}
+
+/** Each address of a chain in the registry, with the capability that its absence disables. */
+function spotsOf({ name, markets, otherTokens, uniswap }: Chain): Spot[] {
+  const at = (place: string, expected: Capability, change: Spot['change']): Spot => {
+    return { chain: name, place, expected, change }
+  }
+  return [
+    at('usdc', 'chain', (chain, to) => ({ ...chain, usdc: { ...chain.usdc, address: to } })),
+    at('ethUsdFeed', 'prices', (chain, to) => ({ ...chain, ethUsdFeed: to })),
+    at('tokenMessenger', 'bridge', cctp('tokenMessenger')),
+    at('messageTransmitter', 'bridge', cctp('messageTransmitter')),
+    ...(uniswap ? (['factory', 'quoter', 'router'] as const) : []).map((key) =>
+      at(key, 'swaps', (chain, to) => ({ ...chain, uniswap: { ...uniswap, [key]: to } as never })),
+    ),
+    ...markets.flatMap((market, i) => {
+      const lending = `lending:${market.address}` as const
+      const change =
+        (changes: (to: string) => Partial<typeof market>) => (chain: Chain, to: string) => ({
+          ...chain,
+          markets: chain.markets.with(i, { ...market, ...changes(to) }),
+        })
+      const { lendsTo } = market
+      return [
+        at(
+          `${market.protocol} address`,
+          `market:${NOWHERE}`,
+          change((address) => ({ address })),
+        ),
+        at(
+          `${market.protocol} receiptToken`,
+          `market:${market.address}`,
+          change((receiptToken) => ({ receiptToken })),
+        ),
+        at(
+          `${market.protocol} underlying`,
+          lending,
+          change((underlying) => ({ underlying })),
+        ),
+        ...(lendsTo
+          ? [
+              at(
+                'pool lent to',
+                lending,
+                change((pool) => ({ lendsTo: { ...lendsTo, pool } })),
+              ),
+              at(
+                'aToken lent to',
+                lending,
+                change((aToken) => ({ lendsTo: { ...lendsTo, aToken } })),
+              ),
+            ]
+          : []),
+      ]
+    }),
+    ...otherTokens.map((token, i) => {
+      const taking = markets.find(({ underlying }) => underlying === token.address)
+      const change = (chain: Chain, to: string) => ({
+        ...chain,
+        otherTokens: chain.otherTokens.with(i, { ...token, address: to }),
+      })
+      return at(token.symbol, `lending:${taking?.address}`, change)
+    }),
+  ]
+}
+
+describe('probeChains', () => {
+  test('disables nothing on a chain that matches the registry', async () => {
+    const reports = await probeChains(world.chains, world.registry)
+    const rows = reports.flatMap(({ findings }) => findings)
+    expect(rows.filter(({ outcome }) => outcome !== 'ok')).toEqual([])
+    expect(rows.length).toBeGreaterThan(30)
+  })
+
+  test('a wrong address disables its capability, and nothing else', async () => {
+    const found: unknown[] = []
+    const expected: unknown[] = []
+    for (const { chain, place, expected: capability, change } of world.registry.chains.flatMap(
+      spotsOf,
+    )) {
+      const registry = registryWith(chain, (one) => change(one, NOWHERE))
+      found.push([chain, place, await disabledWith(registry)])
+      expected.push([chain, place, [[chain, capability]]])
+    }
+    expect(found).toEqual(expected)
+  })
+
+  test.each([MULTICALL_ADDRESS, ENTRY_POINT_ADDRESS, DELEGATE_ADDRESS])(
+    'missing code at %s disables that chain, and no other one',
+    async (address) => {
+      const url = world.urls['base-sepolia']
+      const code = await callRpc<string>(url, 'eth_getCode', [address, 'latest'])
+      await callRpc(url, 'anvil_setCode', [address, '0x'])
+      try {
+        expect(await disabledWith(world.registry)).toEqual([['base-sepolia', 'chain']])
+      } finally {
+        await callRpc(url, 'anvil_setCode', [address, code])
+      }
+    },
+  )
+
+  test('detects another contract at an address', async () => {
+    const found: unknown[] = []
+    const expected: unknown[] = []
+    const spots = world.registry.chains.flatMap(spotsOf)
+    for (const { chain, place, expected: capability, change } of spots) {
+      // It has none of the view functions, or returns other values.
+      const elsewhere = place === 'factory' ? undefined : DELEGATE_ADDRESS
+      if (!elsewhere) continue
+      const registry = registryWith(chain, (one) => change(one, elsewhere))
+      found.push([chain, place, await disabledWith(registry)])
+      expected.push([chain, place, [[chain, asOther(capability)]]])
+    }
+    expect(found).toEqual(expected)
+  })
+
+  test('a node of another chain disables the chain, without checks of its contracts', async () => {
+    const urls = { ...world.urls, 'base-sepolia': world.urls['arbitrum-sepolia'] }
+    const reports = await probeWith(world.registry, urls)
+    expect(disabledBy(reports)).toEqual([['base-sepolia', 'node']])
+    expect(reports[2]?.endpoints).toEqual([{ position: 1, state: 'other chain' }])
+    expect(reports[2]?.findings).toHaveLength(1)
+  })
+
+  test.each<[string, Decide]>([
+    ['does not answer', () => 'reset'],
+    ['answers 429', () => 'http429'],
+    ['stops answering', ({ method }) => (method === 'eth_chainId' ? undefined : 'http500')],
+    ['refuses reads', ({ method }) => (method === 'eth_call' ? 'http500' : undefined)],
+  ])('a node that %s disables nothing', async (_words, decide) => {
+    const reports = await probeBehind(decide)
+    expect(disabledBy(reports)).toEqual([])
+    expect(reports.map(({ answered }) => answered)).toEqual([true, true, false])
+  })
+
+  test.each<[string, Decide]>([
+    ['ignores overrides of calls', (call) => (isCall(call) ? { answer: '0x' } : undefined)],
+    ['refuses overrides of calls', (call) => (isCall(call) ? unknown : undefined)],
+    [
+      'ignores overrides of estimates',
+      (call) => (isEstimate(call) ? { answer: '0x5208' } : undefined),
+    ],
+  ])('a node that %s disables its chain', async (_words, decide) => {
+    expect(disabledBy(await probeBehind(decide))).toEqual([['base-sepolia', 'chain']])
+  })
+
+  test('unsupported type 4 calls are a warning', async () => {
+    const reports = await probeBehind(({ method, params: [call] }) => {
+      const isTyped = method === 'eth_call' && (call as { type?: string }).type === '0x4'
+      return isTyped ? unknown : undefined
+    })
+    const warnings = reports[2]?.findings.filter(({ outcome }) => outcome === 'warning')
+    expect(warnings).toMatchObject([{ check: 'type 4 calls' }])
+  })
+
+  test('a missing candidate is not offered, and is no failure', async () => {
+    const registry = registryWith('base-sepolia', (chain) => ({
+      ...chain,
+      markets: chain.markets.map((market) => ({ ...market, address: NOWHERE, isCandidate: true })),
+    }))
+    const reports = await probeWith(registry)
+    expect(disabledBy(reports)).toEqual([])
+    expect(isProven(reports[2]?.findings ?? [], `lending:${NOWHERE}`)).toBe(false)
+    const [market] = world.registry.get('base-sepolia').markets
+    const found = (await probeWith(world.registry))[2]?.findings ?? []
+    expect(isProven(found, `lending:${market?.address}`)).toBe(true)
+  })
+
+  test('reports contain no host of an endpoint', async () => {
+    const reports = await probeWith(world.registry, { ...world.urls, 'base-sepolia': closedUrl })
+    for (const url of [...Object.values(world.urls), closedUrl]) {
+      expect(JSON.stringify(reports)).not.toContain(new URL(url).host)
+    }
+  })
+})
+
+/** A contract that is no market fails the check of the market's terms. */
+function asOther(capability: Capability): Capability {
+  if (!capability.startsWith('market:')) return capability
+  return capability.replace('market:', 'lending:').replace(NOWHERE, DELEGATE_ADDRESS) as Capability
+}
+
+const unknown = { error: { code: -32_602, message: 'too many arguments' } }
+const isCall = (call: RpcCall) => call.method === 'eth_call' && isOverridden(call)
+const isEstimate = (call: RpcCall) => call.method === 'eth_estimateGas' && isOverridden(call)

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expireOperation, findOperation, requeueOperation } from '../../../operations/operations.js'
+import {
+  refuseOperation,
+  returnOperation,
+  type Sender,
+} from '../../../operations/signing/signing.js'
+import { lockClaimed, claimOperations } from '../../../operations/signing/claiming.js'
+import { newId } from '../../../db/client/ids.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../../db/rows.js'
+import type { IntentStatus } from '../../../domain/intent/intent.js'
+
+const leaseOwner = 'signer'
+
+const lateSeconds = 60
+let database: TestDatabase
+let chains = 1_000
+/** The only sender of a chain of its own. */
+let sender: Sender
+let wallet: TestWallet
+let intentId: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  await database.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(() => database?.drop())
+beforeEach(async () => {
+  sender = {
+    chainId: BigInt(++chains),
+    sender: newId('0x'),
+    kekId: 'kek',
+    sealedKey: Buffer.alloc(1),
+    purpose: 'operations',
+  }
+  const { sender, kekId: kek_id, sealedKey: sealed_key } = sender
+  await database.db('sender').insert({ chain_id: chains, sender, kek_id, sealed_key })
+  intentId = await insertTestIntent(database.db, wallet, 'executing')
+})
+
+type Values = Record<string, unknown>
+
+const insert = (values: Values = {}, of = intentId) =>
+  insertTestOperation(database.db, wallet, of, { chain_id: chains, ...values })
+const row = (id: string) => database.db('operation').where({ id }).first<Values>()
+const take = async (by = leaseOwner) =>
+  (await claimOperations(database.db, { ...sender, lateSeconds }, by)).map(({ id }) => id)
+const inMs = (ms: number) => new Date(Date.now() + ms)
+const HOUR_MS = 3_600_000
+
+async function insertTransaction(): Promise<string> {
+  const [tx] = await database
+    .db('chain_tx')
+    .insert({ chain_id: chains, sender: sender.sender, nonce: 0 })
+    .returning<{ id: bigint }[]>('id')
+  return String(tx?.id)
+}
+const inBlock = { block_number: 1, block_hash: '0x01' }
+const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR_MS) }
+const states: [string, Values, takable: boolean][] = [
+  ['queued', { state: 'queued' }, true],
+  ['deferred, its time come', deferred, false],
+  ['signed, without a bundleTransaction', { state: 'signed' }, true],
+  ['mined', { state: 'mined', ...inBlock }, false],
+  ['confirmed', { state: 'confirmed', ...inBlock }, false],
+  ['final', { state: 'final', ...inBlock }, false],
+  ['rejected', { state: 'rejected' }, false],
+  ['cancelled', { state: 'cancelled' }, false],
+]
+
+describe('claimOperations', () => {
+  test.each(states)('%s: %p, takable is %p', async (_title, values, takable) => {
+    const id = await insert(values)
+    expect(await take()).toEqual(takable ? [id] : [])
+  })
+
+  test('what was signed is bound to its transaction: it is not taken for another one', async () => {
+    const id = await insert({ state: 'signed', tx_id: await insertTransaction() })
+    expect(await take()).toEqual([])
+    expect(await row(id)).toMatchObject({ lease_owner: null })
+  })
+
+  test('nothing is taken twice before its lease ends, and a lost lease is counted', async () => {
+    const id = await insert()
+    expect(await take('one')).toEqual([id])
+    expect(await take('two')).toEqual([])
+    await database
+      .db('operation')
+      .where({ id })
+      .update({ leased_until: inMs(-1) })
+    expect(await take('two')).toEqual([id])
+    expect(await row(id)).toMatchObject({ lease_owner: 'two', lost_leases: 1 })
+  })
+
+  test('what lost its bundleTransaction is taken by one signer at a time, too', async () => {
+    const id = await insert({ state: 'signed' })
+    expect(await take('one')).toEqual([id])
+    expect(await take('two')).toEqual([])
+  })
+
+  test('what belongs to another chain is left to its senders', async () => {
+    await insert({ chain_id: chains + 1_000_000 })
+    const own = await insert(
+      { sequence: 2 },
+      await insertTestIntent(database.db, wallet, 'executing'),
+    )
+    expect(await take()).toEqual([own])
+  })
+
+  test.each([
+    ...[['queued', false] as const, ['deferred', false] as const, ['signed', false] as const],
+    ...[['mined', false] as const, ['confirmed', true] as const, ['final', true] as const],
+    ...[['rejected', false] as const, ['cancelled', false] as const],
+  ])('a step whose earlier one is %s: takable is %p', async (state, takable) => {
+    const values = state === 'deferred' ? deferred : { state }
+    const isIn = ['mined', 'confirmed', 'final'].includes(state)
+    // On another chain: it is not taken together with the later one.
+    const elsewhere = { chain_id: chains + 1_000_000 }
+    await insert({ ...elsewhere, ...values, ...(isIn ? inBlock : {}) })
+    const later = await insert({ sequence: 2 })
+    expect(await take()).toEqual(takable ? [later] : [])
+  })
+
+  const ends: [string, IntentStatus, Values][] = [
+    ['completed', 'completed', {}],
+    ['failed', 'failed', { error: { code: 'CANCELLED', message: 'test' } }],
+    ['cancelled', 'executing', { cancelled_at: new Date() }],
+  ]
+  test.each(ends)(
+    'an intent that is %s: only what was burned goes on',
+    async (_title, status, ended) => {
+      const of = await insertTestIntent(database.db, wallet, status, ended)
+      await insert({ kind: 'deposit' }, of)
+      const mint = await insert({ kind: 'mint', sequence: 2 }, of)
+      expect(await take()).toEqual([mint])
+    },
+  )
+})
+
+describe('lockClaimed', () => {
+  /** What may be signed of a row that was taken, after it was changed. */
+  async function lockAfter(id: string, change: Values): Promise<string[]> {
+    const taken = await claimOperations(database.db, { ...sender, lateSeconds }, leaseOwner)
+    await database.db('operation').where({ id }).update(change)
+    const locked = await database.db.transaction((trx) => lockClaimed(trx, taken, leaseOwner))
+    return locked.map((one) => one.id)
+  }
+
+  test('returns what is still ours', async () => {
+    const id = await insert()
+    expect(await lockAfter(id, { lease_owner: leaseOwner })).toEqual([id])
+  })
+
+  const lost: [string, Values][] = [
+    ['taken over by another signer', { lease_owner: 'other' }],
+    ['under a lease that has ended', { leased_until: inMs(-1) }],
+    ['cancelled meanwhile', { state: 'cancelled' }],
+    ['signed by another signer of the same name meanwhile', { state: 'signed' }],
+    ['executed by somebody else meanwhile', { state: 'mined', ...inBlock }],
+  ]
+  test.each(lost)('leaves what is %s', async (_title, change) => {
+    expect(await lockAfter(await insert(), change)).toEqual([])
+  })
+
+  test('leaves what another transaction includes meanwhile', async () => {
+    const id = await insert({ state: 'signed' })
+    expect(await lockAfter(id, { tx_id: await insertTransaction() })).toEqual([])
+  })
+
+  test('leaves what belongs to an intent that was cancelled meanwhile', async () => {
+    const id = await insert()
+    await database
+      .db('operation')
+      .where({ id })
+      .update({ lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) })
+    const operation = await findOperation(database.db, id)
+    await database.db('intent').where({ id: intentId }).update({ cancelled_at: new Date() })
+    const lock = () =>
+      database.db.transaction((trx) => lockClaimed(trx, operation ? [operation] : [], leaseOwner))
+    expect(await lock()).toEqual([])
+  })
+})
+
+describe('a verdict of the signer', () => {
+  const refusal = {
+    state: 'rejected',
+    code: 'DEPOSIT_FAILED',
+    message: 'no',
+    retryAfterMs: 0,
+  } as const
+
+  test.each([
+    [
+      'that another one has taken',
+      { state: 'queued', lease_owner: 'other', leased_until: inMs(HOUR_MS) },
+    ],
+    ['that is signed', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
+  ])('changes nothing %s', async (_title, values) => {
+    const id = await insert(values)
+    const before = await row(id)
+    await refuseOperation(database.db, { id, leaseOwner }, refusal)
+    expect(await row(id)).toEqual(before)
+  })
+
+  test('gives nothing back that another one has taken', async () => {
+    const id = await insert({ lease_owner: 'other', leased_until: inMs(HOUR_MS) })
+    const before = await row(id)
+    await returnOperation(database.db, { id, leaseOwner }, 0)
+    expect(await row(id)).toEqual(before)
+  })
+})
+
+describe('what the worker gives up or orders again', () => {
+  test.each(['signed', 'mined', 'confirmed', 'final', 'rejected'])('is never %s', async (state) => {
+    const isIn = ['mined', 'confirmed', 'final'].includes(state)
+    const id = await insert({ state, ...(isIn ? inBlock : {}) })
+    const before = await row(id)
+    await expireOperation(database.db, id)
+    expect(await row(id)).toEqual(before)
+  })
+
+  test('is never a mint: what was burned comes out', async () => {
+    const id = await insert({ kind: 'mint' })
+    await expireOperation(database.db, id)
+    expect(await row(id)).toMatchObject({ state: 'queued' })
+  })
+
+  test('says why it was not done', async () => {
+    const [never, refused] = [await insert(), await insert({ sequence: 2, ...deferred })]
+    for (const id of [never, refused]) await expireOperation(database.db, id)
+    expect(await row(never)).toMatchObject({ state: 'cancelled', code: 'NETWORK_ERROR' })
+    expect(await row(refused)).toMatchObject({ state: 'cancelled', code: 'RPC_ERROR' })
+  })
+
+  test('goes back in the queue when its time has come, and not before', async () => {
+    const fresh = { chainKey: newId('key_'), input: { units: '5' } }
+    const early = await insert({ ...deferred, retry_after: inMs(HOUR_MS) })
+    expect(await requeueOperation(database.db, early, fresh)).toBeUndefined()
+    expect(await row(early)).toMatchObject({ state: 'deferred', input: { units: '1000000' } })
+    const due = await insert({ ...deferred, sequence: 2 })
+    await requeueOperation(database.db, due, fresh)
+    const again = { state: 'queued', chain_key: fresh.chainKey, input: fresh.input }
+    expect(await row(due)).toMatchObject(again)
+  })
+})
+
+describe('the schema', () => {
+  test('knows one operation of a kind for each step, whatever its id', async () => {
+    await insert()
+    await expect(insert()).rejects.toMatchObject({ code: '23505' })
+  })
+
+  test('knows one operation for each key of a chain', async () => {
+    const key = { chain_key: newId('key_') }
+    await insert(key)
+    await expect(insert({ ...key, sequence: 2 })).rejects.toMatchObject({ code: '23505' })
+    await insert({ ...key, sequence: 3, chain_id: chains + 1_000_000 })
+  })
+
+  test('knows one transaction for each nonce of a sender', async () => {
+    await insertTransaction()
+    await expect(insertTransaction()).rejects.toMatchObject({ code: '23505' })
+  })
+})

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { connectChain, type ChainClient } from '../../evm/connect.js'
+import { readBlock } from '../../evm/read.js'
+import { connect } from '../../db/client/connect.js'
+import { listenToOperations } from '../../db/client/listen.js'
+import { signerStates, watchQueue } from '../../operations/queue.js'
+import { callRpc } from '../../dev/devnet/rpc.js'
+import { driveChain } from '../../relayer/driveChain.js'
+import { runSigner } from '../../signer/sign.js'
+import { drawsOf } from '../chaos/draws.js'
+import { seededFaults, type FaultRates } from '../support/seededFaults.js'
+import {
+  actions,
+  countExecutions,
+  createFullWorld,
+  prepareActions,
+  type RunningIntent,
+} from './world/everyAction.js'
+import { startFork, startSecondAddress, type Baseline } from './world/baseline.js'
+import type { Fault } from '../support/faultProxy.js'
+import type { World } from './world/fixture.js'
+
+/** A withdrawal is two operations: it ends with a swap. */
+const OPERATIONS_OF_EACH = actions.length + 1
+/** More than are indexed in one go: the driver reads their logs by range. */
+const BLOCKS_MISSED = 200
+const BLOCK_MS = 250
+/** Some seconds: what only waits for one before it has its time. */
+const BLOCKS_BETWEEN_CLEARINGS = 20
+const LIMIT_MS = 240_000
+/** Shorter than usual, so that what is silent costs less time. */
+const waits = { timeoutMs: 2_000, patienceMs: 500, probeMs: 200 }
+const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
+
+const perRequest: [Fault, number][] = [
+  ['http500', 0.02],
+  [{ status: 503, retryAfter: '1' }, 0.005],
+  [{ status: 429, retryAfter: '1' }, 0.01],
+  ['reset', 0.02],
+  ['garbage', 0.01],
+  [{ delayMs: 400 }, 0.03],
+  ['silence', 0.005],
+]
+const perCall: [Fault, number][] = [
+  ['stale', 0.005],
+  [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
+  [{ error: { code: -32603, message: 'Internal error' } }, 0.002],
+]
+const rates: FaultRates = { perRequest, perCall, lostReply: 0.15, widest: 31 }
+
+vi.setConfig({ testTimeout: LIMIT_MS + 90_000, hookTimeout: LIMIT_MS + 90_000 })
+
+const faultsOf = (source: string) => seededFaults(drawsOf(seed, source), rates)
+
+/** What is connected; `run` begins its work, and returns what ends it. */
+type Relayer = { run(): () => Promise<unknown> }
+
+describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
+  let world: World
+  let other: Baseline
+
+  afterEach(async () => {
+    world?.proxy.set(undefined)
+    await other?.stop()
+    await world?.stop()
+  })
+
+  /** Signer and driver as their processes run them, over both endpoints. */
+  async function connectRelayer(): Promise<Relayer> {
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const url = world.database.urlAs('steward_relayer')
+    const signerDb = connect(world.database.urlAs('steward_signer'))
+    const listener = listenToOperations(url, signal)
+    const clients = [0, 1].map(() => {
+      const urls = [world.proxy.url, other.proxy.url]
+      return connectChain(world.chain, urls, { log: world.log, compareMs: 500, waits })
+    })
+    const [forSigner, forDriver] = clients as [(typeof clients)[0], (typeof clients)[0]]
+    const chains = { list: [forSigner], byId: () => forSigner }
+    const signer = { ...world.signer, db: signerDb, chains }
+    // Who begins with faults does not know yet which one is on a fork: that is for tests of its own.
+    for (const client of clients) await untilCompared(client)
+    return {
+      run() {
+        const running = [
+          runSigner(signer, watchQueue(listener, signal, signerStates), signal),
+          driveChain({ url, client: forDriver, listener, log: world.log }, signal),
+        ]
+        return async () => {
+          stopping.abort()
+          await Promise.allSettled(running)
+          await signerDb.destroy()
+          for (const client of clients) client.close()
+        }
+      },
+    }
+  }
+
+  /** Until the fork, where there is one, is known for what it is. */
+  async function untilCompared(client: ChainClient): Promise<void> {
+    const isCompared = async () => {
+      await readBlock(client, 'latest')
+      return !other.node || !client.inStep().includes(client.endpoints[1] as ChainClient)
+    }
+    await world.waitUntil(isCompared)
+  }
+
+  async function mineOn(over: AbortSignal): Promise<void> {
+    for (let blocks = 0; !over.aborted; blocks++) {
+      await sleep(BLOCK_MS)
+      await world.mine()
+      if (blocks % BLOCKS_BETWEEN_CLEARINGS === 0) await clearQueue()
+      // Its blocks are others, and more.
+      if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x2'])
+    }
+  }
+
+  /** What arrives while anvil mines the one before may stay queued there for ever. A node forgets; this one is made to. */
+  async function clearQueue(): Promise<void> {
+    const { queued } = await world.rpc<{ queued: object }>('txpool_content')
+    for (const sender of Object.keys(queued))
+      await world.rpc('anvil_removePoolTransactions', [sender])
+  }
+
+  const isOver = async () => {
+    const open = await world.db('operation').whereNotIn('state', ['confirmed', 'final'])
+    const all = await world.db('operation').where({ chain_id: world.chain.chainId })
+    return open.length === 0 && all.length >= ordered
+  }
+  let ordered = 0
+
+  async function runAll(relayer: Relayer, intents: RunningIntent[]): Promise<void> {
+    const over = new AbortController()
+    const mining = mineOn(over.signal)
+    const end = relayer.run()
+    const handInAll = async () => {
+      for (const intent of intents) await intent.handIn()
+      return isOver()
+    }
+    await world
+      .waitUntil(handInAll, LIMIT_MS)
+      .catch(tellOpen)
+      .finally(async () => {
+        over.abort()
+        await Promise.all([mining, end()])
+      })
+  }
+
+  /** What a failed run leaves behind tells more than that it was late. */
+  async function tellOpen(late: unknown): Promise<never> {
+    const open = await world
+      .db('operation')
+      .whereNotIn('state', ['confirmed', 'final'])
+      .select('kind', 'state', 'code', 'message')
+    const pool = await world.rpc('txpool_content').catch(() => undefined)
+    const told = world.logs.slice(-20).map(({ message, facts }) => [message, facts])
+    const facts = JSON.stringify({ open, pool, told }, (_key, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    process.stdout.write(`${facts}\n`)
+    throw late
+  }
+
+  test.each<[number, string, () => Promise<Baseline>]>([
+    [20, 'both of one chain', () => startSecondAddress(world)],
+    [50, 'one of them on a fork, which is longer', () => startFork(world)],
+  ])('%d intents over two endpoints that fail, %s: each once', async (count, _, startOther) => {
+    const ofEach = count / actions.length
+    world = await createFullWorld()
+    const intents = await prepareActions(world, ofEach)
+    const prepared = await world.db('operation').where({ chain_id: world.chain.chainId })
+    ordered = prepared.length + ofEach * OPERATIONS_OF_EACH
+    const from = await world.rpc<string>('eth_blockNumber')
+    await world.driver().db.destroy()
+    other = await startOther()
+    await world.mine(BLOCKS_MISSED)
+    if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x1'])
+    const relayer = await connectRelayer()
+    world.proxy.set(faultsOf('first'))
+    other.proxy.set(faultsOf('second'))
+    await runAll(relayer, intents)
+    world.proxy.set(undefined)
+    other.proxy.set(undefined)
+
+    const counts = JSON.stringify([world.proxy.counts, other.proxy.counts])
+    process.stdout.write(`endpoints ${seed}: faults ${counts}\n`)
+    const faults = await Promise.all(intents.map((intent) => intent.findFault()))
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([])
+    expect(await countExecutions(world, `0x${(Number(from) + 1).toString(16)}`)).toEqual({
+      userOperations: 4 * ofEach,
+      fundings: ofEach,
+      mints: ofEach,
+    })
+    expect(await world.db('operation').where({ success: false })).toEqual([])
+    expect(await world.db('operation').where({ state: 'rejected' })).toEqual([])
+    expect(world.logs.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
+  })
+})

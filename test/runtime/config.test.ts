@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import { fundingLimitsOf, loadConfig, type ProcessRole } from '../../runtime/config.js'
+
+const common = {
+  NETWORK: 'testnet',
+  DATABASE_URL: 'postgres://steward_api:hunter2@db:5432/steward',
+  RPC_URL_ETHEREUM_SEPOLIA: 'https://rpc.example/ethereum/hunter2',
+  RPC_URL_ARBITRUM_SEPOLIA: 'http://arbitrum:8545',
+  RPC_URL_BASE_SEPOLIA: 'https://user:hunter2@rpc.example/base',
+}
+const complete = { ...common, TEMPORAL_ADDRESS: 'temporal:7233', KEK_FILE: '/run/kek' }
+
+const refusal = (role: ProcessRole, environment: Record<string, string | undefined>): string => {
+  try {
+    loadConfig(role, environment)
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'MISCONFIGURED' })
+    return (error as Error).message
+  }
+  throw new Error('It was taken.')
+}
+
+describe('loadConfig', () => {
+  test('api: defaults, and RPC URLs by canonical name', () => {
+    expect(loadConfig('api', complete)).toMatchObject({
+      ...{ API_HOST: '127.0.0.1', API_PORT: 3_000, LOG_LEVEL: 'info' },
+      TEMPORAL_NAMESPACE: 'default',
+      rpcUrls: {
+        'ethereum-sepolia': [common.RPC_URL_ETHEREUM_SEPOLIA],
+        'arbitrum-sepolia': [common.RPC_URL_ARBITRUM_SEPOLIA],
+        'base-sepolia': [common.RPC_URL_BASE_SEPOLIA],
+      },
+    })
+  })
+
+  test('api: fundings are few on a public network, as many as are asked for on the devnet, or as set', () => {
+    const limitsOf = (more: object) => fundingLimitsOf(loadConfig('api', { ...complete, ...more }))
+    expect(limitsOf({})).toEqual({ perWallet: 1, perAccount: 20 })
+    const devnet = { NETWORK: 'devnet', DEVNET_FILE: '/devnet.json' }
+    expect(limitsOf(devnet)).toEqual({ perWallet: 0, perAccount: 0 })
+    const set = { FUNDINGS_PER_WALLET_DAY: '0', FUNDINGS_PER_ACCOUNT_DAY: '5' }
+    expect(limitsOf(set)).toEqual({ perWallet: 0, perAccount: 5 })
+    expect(refusal('api', { ...complete, FUNDINGS_PER_WALLET_DAY: 'many' })).toContain(
+      'FUNDINGS_PER_WALLET_DAY: must be a whole number',
+    )
+  })
+
+  test('several RPC URLs of a chain, in their order', () => {
+    const [first, second] = ['https://one.example/hunter2', 'http://two:8545']
+    const settings = { ...complete, RPC_URL_BASE_SEPOLIA: `${first}, ${second}` }
+    expect(loadConfig('api', settings).rpcUrls['base-sepolia']).toEqual([first, second])
+  })
+
+  test('signer: needs its KEK and no Temporal', () => {
+    expect(loadConfig('signer', { ...common, KEK_FILE: 'kek' })).toMatchObject({
+      ...{ SENDERS_PER_CHAIN: 2, OPERATION_GAS_ETH: 10n ** 17n },
+    })
+    expect(refusal('signer', common)).toContain('KEK_FILE')
+  })
+
+  test('limits: the usual ones, or what is set; daily ones only where they are set', () => {
+    const settings = { ...common, KEK_FILE: 'kek' }
+    const usual = { swapLossBps: 100n, swapDriftBps: 50n, bridgeFeeBps: 20n }
+    const { limits, DAILY_LIMIT_USD } = loadConfig('signer', settings)
+    expect({ limits, DAILY_LIMIT_USD }).toEqual({ limits: usual, DAILY_LIMIT_USD: undefined })
+    const set = { SWAP_MAX_LOSS_BPS: '30', WALLET_DAILY_LIMIT_USD: '2500' }
+    expect(loadConfig('signer', { ...settings, ...set })).toMatchObject({
+      ...{ limits: { swapLossBps: 30n }, WALLET_DAILY_LIMIT_USD: 2_500_000_000n },
+    })
+    expect(loadConfig('api', { ...complete, BRIDGE_MAX_FEE_BPS: '0' }).limits.bridgeFeeBps).toBe(0n)
+    for (const bad of ['0', '-1', '1.5', '']) {
+      const changed = { ...settings, DAILY_LIMIT_USD: bad, SWAP_MAX_LOSS_BPS: '10001' }
+      const message = refusal('signer', changed)
+      expect(message).toContain('  SWAP_MAX_LOSS_BPS: ')
+      if (bad !== '') expect(message).toContain('  DAILY_LIMIT_USD: ')
+    }
+  })
+
+  test('signer: what an operation may cost is an amount of ETH above zero', () => {
+    const at = (OPERATION_GAS_ETH: string) => ({ ...common, KEK_FILE: 'kek', OPERATION_GAS_ETH })
+    expect(loadConfig('signer', at('0.0025')).OPERATION_GAS_ETH).toBe(2_500_000_000_000_000n)
+    for (const amount of ['0', '0.0', '-1', '1e3', 'ten', '0.0000000000000000001']) {
+      expect(refusal('signer', at(amount))).toContain('OPERATION_GAS_ETH')
+    }
+  })
+
+  test('signer: what the treasury may send to senders, by chain, in ETH', () => {
+    const settings = {
+      ...{ ...common, KEK_FILE: 'kek', REFILL_HIGHEST_ETH_BASE_SEPOLIA: '0.25' },
+      REFILL_DAILY_ETH_ARBITRUM_SEPOLIA: '0',
+    }
+    const { refills } = loadConfig('signer', settings)
+    const milli = 10n ** 15n
+    expect(refills).toEqual({
+      'ethereum-sepolia': {
+        ...{ highestWei: 50n * milli, dailyWei: 200n * milli, reserveWei: 10n * milli },
+      },
+      'arbitrum-sepolia': { highestWei: 10n * milli, dailyWei: 0n, reserveWei: 2n * milli },
+      'base-sepolia': { highestWei: 250n * milli, dailyWei: 40n * milli, reserveWei: 2n * milli },
+    })
+  })
+
+  test.each(['-1', '1e3', '0.0000000000000000001', 'much'])('signer: refuses %s ETH', (eth) => {
+    const settings = { ...common, KEK_FILE: 'kek', REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: eth }
+    expect(refusal('signer', settings)).toContain('REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: must be')
+  })
+
+  test('senders: need the attestation service, and neither a KEK nor Temporal', () => {
+    const devnet = { ...common, NETWORK: 'devnet', DEVNET_FILE: 'devnet.json' }
+    expect(refusal('relayer', devnet)).toContain('ATTESTATION_URL')
+    expect(loadConfig('relayer', common)).toMatchObject({ NETWORK: 'testnet' })
+  })
+
+  test.each(['worker', 'relayer', 'signer'] as const)(
+    '%s: listens and leads past a pooler when there is one',
+    (role) => {
+      const direct = 'postgres://steward_worker:hunter2@primary:5432/steward'
+      const { DATABASE_URL } = common
+      expect(loadConfig(role, complete).directDatabaseUrl).toBe(DATABASE_URL)
+      const pooled = { ...complete, DATABASE_URL_DIRECT: direct }
+      expect(loadConfig(role, pooled)).toMatchObject({ DATABASE_URL, directDatabaseUrl: direct })
+      expect(loadConfig(role, { ...pooled, DATABASE_URL_DIRECT: '' })).toMatchObject({
+        directDatabaseUrl: DATABASE_URL,
+      })
+    },
+  )
+
+  test('an empty variable is an absent one', () => {
+    expect(loadConfig('api', { ...complete, API_PORT: '' }).API_PORT).toBe(3_000)
+    expect(refusal('api', { ...complete, DATABASE_URL: '' })).toContain('DATABASE_URL')
+  })
+
+  test('names every bad variable at once', () => {
+    const message = refusal('api', { NETWORK: 'moon', API_PORT: 'x' })
+    const names = ['NETWORK', 'API_PORT', 'DATABASE_URL', 'TEMPORAL_ADDRESS']
+    names.push('RPC_URL_ETHEREUM_SEPOLIA', 'RPC_URL_ARBITRUM_SEPOLIA', 'RPC_URL_BASE_SEPOLIA')
+    for (const name of names) expect(message).toContain(`  ${name}: `)
+  })
+
+  test('devnet: needs its addresses', () => {
+    const devnet = { ...complete, NETWORK: 'devnet' }
+    const names = { DEVNET_FILE: 'devnet.json', ATTESTATION_URL: 'http://127.0.0.1:8548' }
+    for (const name of Object.keys(names)) {
+      expect(refusal('relayer', { ...devnet, ...names, [name]: '' })).toContain(name)
+    }
+    expect(loadConfig('relayer', { ...devnet, ...names })).toMatchObject(names)
+    for (const role of ['api', 'worker', 'signer'] as const) {
+      expect(loadConfig(role, { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+    }
+  })
+
+  test('testnet: the relayer ask Circle for attestations, and nobody else does', () => {
+    const { ATTESTATION_URL } = loadConfig('relayer', complete)
+    expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
+    for (const role of ['api', 'worker', 'signer'] as const) {
+      expect(loadConfig(role, { ...complete, ATTESTATION_URL })).not.toHaveProperty(
+        'ATTESTATION_URL',
+      )
+    }
+  })
+
+  test.each([
+    ['API_PORT', ' '],
+    ['API_PORT', '-1'],
+    ['API_PORT', '65536'],
+    ['API_PORT', '3000.5'],
+    ['API_PORT', '0x10'],
+    ['API_PORT', '1e3'],
+    ['LOG_LEVEL', 'loud'],
+    ['DATABASE_URL', 'mysql://user:hunter2@db'],
+    ['DATABASE_URL', 'hunter2'],
+    ['DATABASE_URL_DIRECT', 'mysql://user:hunter2@db'],
+    ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,ws://node/hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,https://node/hunter2'],
+  ])('refuses %s=%j and does not repeat it', (name, value) => {
+    const message = refusal('api', { ...complete, [name]: value })
+    expect(message).toContain(name)
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('senders: refuse an address of another kind and do not repeat it', () => {
+    const message = refusal('relayer', { ...complete, ATTESTATION_URL: 'hunter2' })
+    expect(message).toContain('ATTESTATION_URL')
+    expect(message).not.toContain('hunter2')
+  })
+
+  test.each(['0', '17'])('signer: refuses %s senders per chain', (senders) => {
+    const environment = { ...complete, SENDERS_PER_CHAIN: senders }
+    expect(refusal('signer', environment)).toContain('SENDERS_PER_CHAIN')
+  })
+
+  test('takes a database behind a socket', () => {
+    const url = 'postgres:///steward?host=/var/run/postgresql'
+    expect(loadConfig('api', { ...complete, DATABASE_URL: url }).DATABASE_URL).toBe(url)
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { ServiceError } from '../../domain/errors.js'
+import { createHeardLog } from '../support/heardLog.js'
+import type { Log } from '../../runtime/log.js'
+
+const secret = 'postgres://user:hunter2@db/steward'
+
+/** What a log writes while `action` uses it. */
+function linesOf(action: (log: Log) => void): { text: string; lines: Record<string, unknown>[] } {
+  const { log, lines } = createHeardLog('test', 'info')
+  action(log)
+  return {
+    text: lines.join(''),
+    lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  }
+}
+
+/** What a process writes to its standard output that logs and does `action` then. */
+function outputOf(action: string): string {
+  const log = new URL('../../runtime/log.ts', import.meta.url).href
+  const script = `import { createLog } from '${log}'
+    const log = createLog('test', 'info')
+    log.info('hello')
+    ${action}`
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
+}
+
+describe('createLog', () => {
+  test.each([
+    ['is over', ''],
+    ['exits', 'process.exit()'],
+    ['gets no time for it', 'log.fatal("bye"); process.kill(process.pid, "SIGKILL")'],
+    ['goes on', 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 1_000)'],
+  ])('no line is lost when the process %s', (_how, action) => {
+    expect(outputOf(action)).toContain('"msg":"hello"')
+  })
+
+  test('of our own errors: code, message, details', () => {
+    const error = new ServiceError('RPC_ERROR', 'No answer.', { chain: 'a' })
+    const { lines } = linesOf((log) => log.error({ err: error, requestId: 'r' }, 'failed'))
+    expect(lines).toMatchObject([{ msg: 'failed', requestId: 'r' }])
+    expect(lines[0]?.err).toEqual({
+      ...{
+        name: 'ServiceError',
+        code: 'RPC_ERROR',
+        message: 'No answer.',
+        details: { chain: 'a' },
+      },
+    })
+  })
+
+  test('of foreign errors: name, code and place, never the message', () => {
+    const error = Object.assign(new TypeError(`no route to ${secret}`), { code: 'ECONNREFUSED' })
+    const { lines, text } = linesOf((log) => log.error({ err: error }, 'failed'))
+    expect(lines[0]?.err).toMatchObject({ name: 'TypeError', code: 'ECONNREFUSED' })
+    expect((lines[0]?.err as { at: string[] }).at[0]).toContain('log.test')
+    expect(text).not.toContain('hunter2')
+  })
+
+  test.each([
+    [
+      'as the cause of ours',
+      (log: Log, error: Error) => {
+        const outer = new ServiceError('UNAVAILABLE', 'Away.', {}, { cause: error })
+        log.warn({ err: outer }, 'failed')
+      },
+    ],
+    ['without words of ours', (log: Log, error: Error) => log.error({ err: error })],
+    ['alone', (log: Log, error: Error) => log.error(error)],
+    ['alone, with words', (log: Log, error: Error) => log.error(error, 'failed')],
+  ] as const)('a foreign message stays out: %s', (_title, say) => {
+    const { text, lines } = linesOf((log) => say(log, new Error(secret)))
+    expect(lines).toHaveLength(1)
+    expect(text).not.toContain('hunter2')
+  })
+
+  test('a message that looks like a stack stays out', () => {
+    const { text } = linesOf((log) =>
+      log.error({ err: new Error(`x\n    at ${secret}`) }, 'failed'),
+    )
+    expect(text).not.toContain('hunter2')
+  })
+
+  test('a code that is no code, and what is no error, stay out', () => {
+    const odd = Object.assign(new Error(''), { code: { url: secret } })
+    const { text } = linesOf((log) => {
+      log.error({ err: odd }, 'failed')
+      log.error({ err: secret }, 'failed')
+    })
+    expect(text).not.toContain('hunter2')
+  })
+
+  test('says what is told without facts', () => {
+    expect(linesOf((log) => log.info('hello')).lines).toMatchObject([
+      { msg: 'hello', name: 'test' },
+    ])
+  })
+
+  test('keeps silent below its level', () => {
+    expect(linesOf((log) => log.debug('hello')).text).toBe('')
+  })
+})

@@ -1,0 +1,60 @@
+import type { Db } from '../../db/client/connect.js'
+
+/** A busy machine may answer 503: a client sends the same again. More of them are a fault. */
+const ATTEMPTS = 3
+
+type Sent = { status: number; text: string; replayed: boolean }
+
+export type TwinRun = {
+  /** POST requests to send: `keys` names, each of which is sent `baselines` times at once. */
+  keys: number
+  baselines: number
+  /** Names in flight at once. */
+  senders: number
+  /** Sends one POST /v1/intents with this Idempotency-Key. `turn` picks the server. */
+  send(key: string, turn: number): Promise<Sent>
+}
+
+export type TwinTally = { statuses: number[]; replayed: number; differing: number; again: number }
+
+/** Sends each key's baselines at once, and tells how they were answered. */
+export async function sendDuplicates({
+  keys,
+  baselines,
+  senders,
+  send,
+}: TwinRun): Promise<TwinTally> {
+  const tally: TwinTally = { statuses: [], replayed: 0, differing: 0, again: 0 }
+  const sendOn = async (key: string, turn: number): Promise<Sent> => {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await send(key, turn)
+      if (answer.status !== 503 || attempt === ATTEMPTS) return answer
+      tally.again += 1
+    }
+  }
+  let next = 0
+  const sender = async () => {
+    while (next < keys) {
+      const key = `key ${(next += 1)}`
+      const turns = Array.from({ length: baselines }, (_, turn) => sendOn(key, turn))
+      const answers = await Promise.all(turns)
+      tally.statuses.push(...answers.map(({ status }) => status))
+      tally.replayed += answers.filter(({ replayed }) => replayed).length
+      if (new Set(answers.map(({ text }) => text)).size !== 1) tally.differing += 1
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, sender))
+  return tally
+}
+
+/** What the database has of an account's intents: rows, and credits that were indexed for them. */
+export async function countEffects(db: Db, accountId: string) {
+  const [intents, charges] = await Promise.all([
+    db('intent').where({ account_id: accountId }).select('id'),
+    db('ledger')
+      .where({ account_id: accountId, reason: 'charge:POST /intents' })
+      .select<{ delta: bigint }[]>('delta'),
+  ])
+  const credits = charges.reduce((sum, { delta }) => sum - Number(delta), 0)
+  return { intents: intents.length, charges: charges.length, credits }
+}
