@@ -1,135 +1,142 @@
-/** Shares one call between concurrent callers of chains or Temporal. It has a clock and imports nothing. */
-const share = 'share\\.ts$'
-
 /**
- * Folders that a folder may import, besides itself. All imports point towards `domain/`, without cycles. `type:`
- * folders may be imported as types only.
+ * The folders that each folder may import, besides itself and `runtime/`. Everything points towards `domain/`.
+ * A `type:` folder may be imported as types only.
  */
 const directions = {
   domain: [],
-  chains: ['domain/', share],
+  evm: ['domain/'],
   db: ['domain/'],
   custody: ['domain/'],
-  protocols: ['evm/', 'domain/', share],
-  planning: ['evm/', 'evm/', 'db/', 'domain/'],
-  // Compares the registry with the chains. Every process runs it and caches the result.
-  probe: ['evm/', 'evm/', 'db/', 'domain/', share],
-  senders: ['operations/health/', 'evm/', 'evm/', 'db/', 'domain/'],
-  // Of the relayer only the id and the outcome of an operation.
-  signer: [
-    ...['senders/(operationId|outcome)\\.ts$', 'custody/', 'operations/health/'],
-    ...['evm/', 'evm/', 'db/', 'domain/', share],
-  ],
-  // An operator command. It reads logs like the relayer. Its caller passes in what it needs of workflows.
-  audit: ['senders/', 'evm/', 'evm/', 'db/', 'domain/'],
-  // Deliveries to endpoints of callers, and the addresses that they may use.
-  webhooks: ['custody/(seal|hpke)\\.ts$', 'domain/'],
-  activities: ['activities/webhooks/', 'planning/', 'senders/', 'evm/', 'evm/', 'db/', 'domain/'],
-  workflows: ['domain/', 'type:activities/'],
-  temporal: ['db/', 'domain/', share, 'type:workflows/'],
+  planning: ['evm/', 'db/', 'domain/'],
+  operations: ['evm/', 'db/', 'domain/'],
+  relayer: ['operations/', 'evm/', 'db/', 'domain/'],
+  signer: ['custody/', 'operations/', 'evm/', 'db/', 'domain/'],
+  activities: ['custody/(seal|hpke)\\.ts$', 'planning/', 'operations/', 'evm/', 'db/', 'domain/'],
+  'workflows/(?!client/)': ['workflows/', 'domain/', 'type:activities/'],
+  'workflows/client': ['db/', 'domain/', 'type:workflows/'],
+  worker: ['workflows/', 'activities/', 'operations/', 'evm/', 'db/', 'domain/'],
   api: [
-    ...['workflows/client/', 'planning/', 'operations/health/', 'evm/', 'evm/', 'db/', 'domain/'],
-    ...['webhooks/(address|failure|secrets)\\.ts$', 'custody/account\\.ts$', 'type:workflows/'],
+    ...['workflows/client/', 'planning/', 'operations/', 'evm/', 'db/', 'domain/'],
+    ...['activities/webhooks/(address|failure|secrets)\\.ts$', 'custody/account\\.ts$'],
+    'type:workflows/',
   ],
-  worker: [
-    'workflows/client/',
-    'activities/webhooks/',
-    'activities/',
-    'senders/',
-    'operations/health/',
-    'evm/',
+  // The audit matches logs with rows by the functions of the relayer.
+  'admin/audit': [
+    'relayer/',
+    'operations/',
     'evm/',
     'db/',
     'domain/',
+    'admin/',
+    'workflows/client/',
   ],
-  devnet: ['evm/bridges/cctp/message\\.ts$', 'evm/', 'domain/'],
-  dev: ['clients/typescript/src/index\\.ts$', 'db/', 'dev/devnet/', 'evm/', 'domain/'],
+  'dev/devnet': ['evm/', 'domain/'],
 }
 
-/** Directions within `api/`: `http` does not import endpoints, `schemas` imports neither. */
-const apiRooms = {
+/** Within `api/`: what every request passes imports no endpoint, and a schema imports neither. */
+const apiDirections = {
   schemas: [],
   http: ['schemas'],
   endpoints: ['http', 'schemas'],
   docs: ['http', 'schemas'],
-  // Endpoints as tools: it calls their handlers.
+  // The tools of `/mcp` call the functions of the endpoints.
   mcp: ['endpoints', 'docs', 'http', 'schemas'],
 }
 
-/** Settings, logger and shutdown: entry files import them and pass them down. */
-const wiring = '^(config|log|process|faultPoints)\\.ts$'
-/** Every folder may import these files. They import nothing. */
-const runtime = '^(notifier|cache|durations|limiter|timeout)\\.ts$'
-const settings = '^(config|process)\\.ts$'
-const entries = '^(api|worker|senders|signer)/main\\.ts$|^(scripts|dev)/'
+/** Within `db/`: every folder runs its statements through `client`. */
+const dbDirections = {
+  client: [],
+  webhooks: ['client'],
+  accounts: ['client', '[^/]+\\.ts$'],
+  usage: ['accounts', 'intents', 'client'],
+  intents: ['accounts', 'client', '[^/]+\\.ts$'],
+}
+
+/** Entry files wire these together and pass them down: settings, the logger, the way to stop. */
+const wiring = '^runtime/(config|log|process|faultPoints)\\.ts$'
+const settings = '^runtime/(config|process)\\.ts$'
+const entries = '^(api|worker|relayer|signer)/main\\.ts$|^(admin|dev)/'
 
 /** Not part of the service: may import everything. */
 const outside = '^(test|bench)/'
-/** Runs from a checkout, with development dependencies. */
+/** Runs from a checkout, with the development dependencies. */
 const checkout =
-  '^(test|bench|dev|devnet|web)/|^clients/cli/build\\.js$|^[^/]+\\.config\\.js$|^clients/typescript/build\\.js$'
+  '^(test|bench|dev|clients/dashboard)/|^clients/(cli|typescript)/build\\.js$|^[^/]+\\.config\\.js$'
 
 const packages = '(^|/)node_modules/'
 const temporalPackages = '(^|/)node_modules/@temporalio/'
 
+const nameOf = (folder) => folder.replace(/\(.*$/, '').replace(/\/$/, '').replace('/', '-')
+
 function directionRules([folder, targets]) {
   const types = targets.filter((target) => target.startsWith('type:'))
-  const allowed = targets.map((target) => target.replace('type:', ''))
+  const allowed = targets.map((target) => `^${target.replace('type:', '')}`)
+  const from = { path: folder.endsWith(')') ? `^${folder}` : `^${folder}/` }
   const own = {
-    name: `${folder}-imports-only-what-it-may`,
+    name: `${nameOf(folder)}-imports-only-what-it-may`,
     severity: 'error',
-    from: { path: `^${folder}/` },
+    from,
     to: {
-      pathNot: [packages, `^${folder}/`, ...allowed.map((target) => `^${target}`), wiring, runtime],
+      pathNot: [packages, from.path, '^runtime/', ...allowed],
       dependencyTypesNot: ['core'],
     },
   }
   const asTypes = types.map((target) => ({
-    name: `${folder}-imports-${target.slice(5, -1)}-as-types-only`,
+    name: `${nameOf(folder)}-imports-${target.slice(5, -1)}-as-types-only`,
     severity: 'error',
-    from: { path: `^${folder}/` },
-    to: { path: `^${target.slice(5)}`, dependencyTypesNot: ['type-only'] },
+    from,
+    to: { path: `^${target.slice(5)}(?!client/)`, dependencyTypesNot: ['type-only'] },
   }))
   return [own, ...asTypes]
 }
 
-/** A rule with severity `error`. */
+/** Shorthand for a rule that has no exception but those in its paths. */
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to })
 
-const apiRoomRules = Object.entries(apiRooms).map(([room, allowed]) =>
-  forbid(
-    `api-${room}-imports-only-what-it-may`,
-    { path: `^api/${room}/` },
-    { path: '^api/', pathNot: [room, ...allowed].map((name) => `^api/${name}/`) },
-  ),
-)
+const innerRules = (top, inner) =>
+  Object.entries(inner).map(([folder, allowed]) =>
+    forbid(
+      `${top}-${folder}-imports-only-what-it-may`,
+      { path: `^${top}/${folder}/` },
+      {
+        path: `^${top}/`,
+        pathNot: [folder, ...allowed].map((name) =>
+          name.endsWith('$') ? `^${top}/${name}` : `^${top}/${name}/`,
+        ),
+      },
+    ),
+  )
 
 module.exports = {
   forbidden: [
     ...Object.entries(directions).flatMap(directionRules),
-    ...apiRoomRules,
+    ...innerRules('api', apiDirections),
+    ...innerRules('db', dbDirections),
 
-    // The dashboard runs in a browser. Of the server it imports only types of responses.
+    // The dashboard runs in a browser: it knows the types of the API's answers and nothing else of the server.
     forbid(
-      'web-imports-nothing-of-the-server',
+      'dashboard-imports-nothing-of-the-server',
       { path: '^clients/dashboard/' },
       { pathNot: [packages, '^clients/dashboard/'], dependencyTypesNot: ['type-only'] },
     ),
     forbid(
-      'web-imports-types-of-schemas-only',
+      'dashboard-imports-types-of-schemas-only',
       { path: '^clients/dashboard/' },
       {
         path: '^',
-        pathNot: [packages, '^clients/dashboard/', '^api/schemas/', '^domain/(roles|events)\\.ts$'],
+        pathNot: [
+          ...[packages, '^clients/dashboard/', '^api/schemas/'],
+          '^domain/(roles|events/events)\\.ts$',
+        ],
       },
     ),
     forbid(
-      'nothing-imports-web',
+      'nothing-imports-the-dashboard',
       { pathNot: ['^clients/dashboard/', outside] },
       { path: '^clients/dashboard/' },
     ),
 
-    // The command line uses the public SDK only.
+    // The command line is a client of the SDK.
     forbid(
       'cli-imports-the-sdk-only',
       { path: '^clients/cli/' },
@@ -144,7 +151,7 @@ module.exports = {
       { path: '^clients/cli/' },
     ),
 
-    // The SDK is a package of its own, imported by its name.
+    // The SDK is installed alone, and imported by its package name.
     forbid(
       'sdk-imports-nothing',
       { path: '^clients/typescript/src/' },
@@ -152,15 +159,18 @@ module.exports = {
     ),
     forbid(
       'sdk-is-imported-by-its-name',
-      { pathNot: '^(sdk|test/sdk)/' },
-      { path: '^sdk/', pathNot: '^clients/typescript/src/index\\.ts$' },
+      { pathNot: '^(test/)?clients/typescript/' },
+      { path: '^clients/typescript/', pathNot: '^clients/typescript/src/index\\.ts$' },
     ),
 
-    forbid('share-imports-nothing', { path: `^${share}` }, {}),
-    forbid('runtime-imports-nothing', { path: runtime }, {}),
+    forbid(
+      'runtime-imports-only-what-it-may',
+      { path: '^runtime/(?!config)' },
+      { path: '^[^/]+/', pathNot: ['^runtime/', packages, '^domain/errors\\.ts$'] },
+    ),
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
-    // A benchmark measures what a test proves, on the same servers.
+    // A benchmark measures on the servers of the tests.
     forbid(
       'nothing-imports-tests',
       { pathNot: '^(test|bench)/|^vitest\\.config\\.js$' },
@@ -175,7 +185,7 @@ module.exports = {
     forbid(
       'only-entries-import-the-log-as-a-value',
       { pathNot: [entries, wiring, outside] },
-      { path: '^log\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: '^runtime/log\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
 
     forbid(
@@ -190,7 +200,7 @@ module.exports = {
     ),
     forbid(
       'temporal-only-where-workflows-run-or-start',
-      { pathNot: ['^(api|temporal|workflows|activities|worker|scripts|dev)/', outside] },
+      { pathNot: ['^(api|workflows|activities|worker|admin|dev)/', outside] },
       { path: temporalPackages },
     ),
     forbid(
@@ -202,7 +212,7 @@ module.exports = {
       },
     ),
 
-    // The signer: the only process that opens keys, and the one with the fewest dependencies.
+    // The signer is the only process that opens keys, and the one with the fewest dependencies.
     forbid(
       'only-the-signer-opens-keys',
       { pathNot: ['^(signer|custody)/', outside] },
@@ -213,19 +223,19 @@ module.exports = {
       { pathNot: ['^signer/', outside] },
       { path: '^signer/', reachable: true },
     ),
-    ...['signer', 'relayer'].map((room) =>
+    ...['signer', 'relayer'].map((folder) =>
       forbid(
-        `${room}-never-reach-temporal`,
-        { path: `^${room}/` },
+        `${folder}-never-reaches-temporal`,
+        { path: `^${folder}/` },
         { path: temporalPackages, reachable: true },
       ),
     ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|clients/dashboard/dist|coverage|\\.steward|docs)/' },
+    exclude: { path: '^(dist|clients/[^/]+/dist|coverage|\\.steward|docs)/' },
     tsConfig: { fileName: 'tsconfig.json' },
-    // Type imports count as cycles.
+    // Type imports count: a cycle of types is a cycle of thoughts.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],

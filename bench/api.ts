@@ -38,7 +38,7 @@ type Pair = { api: LoadResult; bare: LoadResult }
 const home = await createHome()
 const stack = await startStack(home)
 const db = connect(stack.facts.databaseUrl, 2)
-const bare = fork(fileURLToPath(new URL('bareServer.ts', import.meta.url)), [
+const bare = fork(fileURLToPath(new URL('baseline/bareServer.ts', import.meta.url)), [
   stack.facts.databaseUrl,
 ])
 try {

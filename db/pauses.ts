@@ -4,7 +4,6 @@ import { lockName, shareName } from './client/locks.js'
 import { createLookup } from './client/scope.js'
 import { walletById, type Wallet } from './accounts/wallets.js'
 import type { Db } from './client/connect.js'
-import type { Operation } from '../operations/operations.js'
 import type { PauseScope } from '../domain/intent/waiting.js'
 
 export type { PauseScope }
@@ -130,7 +129,7 @@ export async function readOpenPauses(db: Db): Promise<(Pause & Order)[]> {
 }
 
 /** The broadest pause or freeze that blocks an operation, or undefined. */
-export async function findPause(db: Db, { id }: Operation): Promise<(Pause & Order) | undefined> {
+export async function findPause(db: Db, { id }: { id: string }): Promise<(Pause & Order) | undefined> {
   const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
   return db('pause as s')
     .join('audit_event as e', 'e.id', 's.begun_by')
@@ -141,7 +140,7 @@ export async function findPause(db: Db, { id }: Operation): Promise<(Pause & Ord
 }
 
 /** Milliseconds for which an operation was paused or frozen. */
-export async function readPausedMs(db: Db, { id }: Operation): Promise<number> {
+export async function readPausedMs(db: Db, { id }: { id: string }): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
   return rows[0]?.ms ?? 0
 }

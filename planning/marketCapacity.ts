@@ -17,7 +17,7 @@ export type ChainRates = { client: { chain: Chain }; rates: Rate[] }
 const CROWD = 100n
 
 /** Input of a plan. `reservedInMarkets`: base units that open intents will deposit, by market. */
-type MarketCapacity = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigint> }
+type CapacityInput = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigint> }
 
 /**
  * Plans with the capacity that each market has after the deposits of all open intents of all accounts. Where little is
@@ -25,10 +25,10 @@ type MarketCapacity = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigin
  */
 export async function planWithinCapacity(
   trx: Db,
-  { offers, reservedInMarkets }: MarketCapacity,
+  { offers, reservedInMarkets }: CapacityInput,
   make: (rates: Rate[]) => ExecutionPlan,
 ): Promise<ExecutionPlan> {
-  const rates = listRoomLeft(offers, reservedInMarkets)
+  const rates = listCapacityLeft(offers, reservedInMarkets)
   const plan = make(rates)
   const capacity = narrowCapacityOf(plan, rates, offers)
   if (!capacity) return plan
@@ -39,7 +39,7 @@ export async function planWithinCapacity(
     capacities.map((one) => one.capacity),
   )
   return make(
-    listRoomLeft(offers, new Map(capacities.map(({ rate }, i) => [rate, units[i] ?? 0n]))),
+    listCapacityLeft(offers, new Map(capacities.map(({ rate }, i) => [rate, units[i] ?? 0n]))),
   )
 }
 
@@ -53,7 +53,7 @@ export function capacitiesIn(offers: ChainRates[]): { rate: Rate; capacity: Mark
 }
 
 /** The rates, with reserved deposits subtracted from their capacity. */
-function listRoomLeft(offers: ChainRates[], reservedInMarkets: Map<Rate, bigint>): Rate[] {
+function listCapacityLeft(offers: ChainRates[], reservedInMarkets: Map<Rate, bigint>): Rate[] {
   return offers.flatMap(({ rates }) =>
     rates.map((rate) => {
       const taken = reservedInMarkets.get(rate) ?? 0n

@@ -142,7 +142,7 @@ export async function storePlanned(
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
   const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
-  const { raw, hash } = signTransaction(sender, { ...request, nonce })
+  const { raw, hash } = signTransaction(account, { ...request, nonce })
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
   const id = await storeSigned(db, sender, { nonce, hash, raw, ...costs, included: operations })
   return { id, nonce, hash }

@@ -34,7 +34,7 @@ const tags: Record<Docs['tag'], string> = {
   Positions: 'Lending positions of wallets.',
   Demo: 'Test money.',
   Account: 'Credits of the account.',
-  DocumentedOperation: 'For operators of the service.',
+  Operation: 'For operators of the service.',
 }
 
 const INTRODUCTION = `Create one multi-chain wallet per end user, read its balances and lending yields, and submit

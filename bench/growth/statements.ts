@@ -146,7 +146,7 @@ export const statements: readonly Statement[] = [
       readReservedAmounts(trx, busiest, {
         ...{
           blocks: [],
-          tokenBalances: [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...INDEXED } }],
+          tokens: [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...INDEXED } }],
         },
         ...{ capacities: [], markets: [{ chainId: CHAIN, market: '0x01' }] },
       }),

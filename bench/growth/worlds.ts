@@ -27,7 +27,7 @@ export type World = {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const passwords = { api: 'api', worker: 'worker', senders: 'relayer', signer: 'signer' }
+const passwords = { api: 'api', worker: 'worker', relayer: 'relayer', signer: 'signer' }
 
 /**
  * What is not measured: that rows reach the disk, and what the server does by itself. Statements count their pages from

@@ -121,15 +121,15 @@ function createPool(connectionString: string): pg.Pool {
 }
 
 async function fundAll(pool: pg.Pool, chains: Chain[]): Promise<void> {
-  const senders = await pool.query<{ chain_id: string; sender: string }>(
+  const { rows } = await pool.query<{ chain_id: string; sender: string }>(
     'select chain_id, sender from sender',
   )
   const treasuries = await pool.query<{ address: string }>('select address from treasury')
   const treasury = treasuries.rows[0]?.address
   for (const { name, chainId, node, contracts } of chains) {
-    const own = senders.rows.filter((sender) => Number(sender.chain_id) === chainId)
+    const own = rows.filter(({ chain_id }) => Number(chain_id) === chainId)
     const senders = own.map(({ sender }) => sender)
-    const operators = { senders: senders, ...(treasury ? { treasury } : {}) }
+    const operators = { senders, ...(treasury ? { treasury } : {}) }
     const funded = await fundOperators(node.url, contracts, operators)
     if (funded.length > 0) log.info({ chain: name, funded }, 'operators funded')
   }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { rootFolder } from '../state/state.js'
 
-const sourceFolder = path.join(rootFolder, 'web')
+const sourceFolder = path.join(rootFolder, 'clients/dashboard')
 /** What the API serves when nothing else is said. */
 const outputFolder = path.join(sourceFolder, 'dist')
 const draftFolder = path.join(rootFolder, 'node_modules/.cache/steward/dashboard')

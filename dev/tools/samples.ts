@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { findPages, renderSamples } from './sampleBlocks.js'
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const root = path.resolve(fileURLToPath(import.meta.url), '../../..')
 const read = (file: string) => readFile(path.join(root, file), 'utf8')
 
 for (const page of await findPages(root)) {

@@ -176,7 +176,7 @@ async function refill(
   if (wantedWei <= 0n)
     return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low. Raise it.' }
   const { request, l1FeeWei } = planTransfer(client, prices, sender.sender)
-  const round = { client, sender: treasury, ...prices, ...treasury }
+  const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
     await lockPauses(trx)
     if (await isPaused(trx, client.chain.chainId)) return { kind: 'not now' }
@@ -195,7 +195,7 @@ async function refill(
       return { kind: 'refused', reason }
     }
     const planned = { request: { ...request, value: valueWei }, l1FeeWei, operations: [] }
-    const stored = await storePlanned({ db: trx, keyring }, round, {
+    const stored = await storePlanned({ db: trx, keyring }, context, {
       ...planned,
       keptWei: limits.reserveWei,
     })

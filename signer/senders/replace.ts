@@ -204,7 +204,7 @@ async function signAndAppend(
     if (isEmpty) await lockIncluded(trx, txId)
     await lockNextNonce(trx, sender)
     const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
-    const raw = await sender.signTransaction(unsigned)
+    const raw = await account.signTransaction(unsigned)
     const { hash, maxFeePerGas } = Transaction.from(raw)
     if (!hash || maxFeePerGas === null) throw new Error('The transaction is not signed.')
     const isStored = await appendSend(trx, { txId, n, hash, raw, maxFeeWei: maxFeePerGas })

@@ -207,7 +207,7 @@ describe('a wrong call', () => {
     await expectRefused([], 'The command is missing. Help: npm run account -- --help')
     await expectRefused(['show', 'acct_none'], 'There is no account acct_none.')
     const root = fileURLToPath(new URL('../..', import.meta.url))
-    const args = ['--import', 'tsx', join(root, 'scripts', 'account.ts'), 'show', 'acct_none']
+    const args = ['--import', 'tsx', join(root, 'admin', 'account.ts'), 'show', 'acct_none']
     const env = { ...process.env, NODE_OPTIONS: '', DATABASE_URL: database.url }
     await expect(
       promisify(execFile)(process.execPath, args, { cwd: root, env }),

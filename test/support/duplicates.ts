@@ -5,26 +5,31 @@ const ATTEMPTS = 3
 
 type Sent = { status: number; text: string; replayed: boolean }
 
-export type TwinRun = {
-  /** POST requests to send: `keys` names, each of which is sent `baselines` times at once. */
+export type DuplicateRun = {
+  /** POST requests to send: `keys` names, each of which is sent `duplicates` times at once. */
   keys: number
-  baselines: number
+  duplicates: number
   /** Names in flight at once. */
-  senders: number
+  concurrency: number
   /** Sends one POST /v1/intents with this Idempotency-Key. `turn` picks the server. */
   send(key: string, turn: number): Promise<Sent>
 }
 
-export type TwinTally = { statuses: number[]; replayed: number; differing: number; again: number }
+export type DuplicateTally = {
+  statuses: number[]
+  replayed: number
+  differing: number
+  again: number
+}
 
-/** Sends each key's baselines at once, and tells how they were answered. */
+/** Sends each key's duplicates at once, and tells how they were answered. */
 export async function sendDuplicates({
   keys,
-  baselines,
-  senders,
+  duplicates,
+  concurrency,
   send,
-}: TwinRun): Promise<TwinTally> {
-  const tally: TwinTally = { statuses: [], replayed: 0, differing: 0, again: 0 }
+}: DuplicateRun): Promise<DuplicateTally> {
+  const tally: DuplicateTally = { statuses: [], replayed: 0, differing: 0, again: 0 }
   const sendOn = async (key: string, turn: number): Promise<Sent> => {
     for (let attempt = 1; ; attempt++) {
       const answer = await send(key, turn)
@@ -33,17 +38,17 @@ export async function sendDuplicates({
     }
   }
   let next = 0
-  const sender = async () => {
+  const work = async () => {
     while (next < keys) {
       const key = `key ${(next += 1)}`
-      const turns = Array.from({ length: baselines }, (_, turn) => sendOn(key, turn))
+      const turns = Array.from({ length: duplicates }, (_, turn) => sendOn(key, turn))
       const answers = await Promise.all(turns)
       tally.statuses.push(...answers.map(({ status }) => status))
       tally.replayed += answers.filter(({ replayed }) => replayed).length
       if (new Set(answers.map(({ text }) => text)).size !== 1) tally.differing += 1
     }
   }
-  await Promise.all(Array.from({ length: senders }, sender))
+  await Promise.all(Array.from({ length: concurrency }, work))
   return tally
 }
 

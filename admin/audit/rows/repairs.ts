@@ -70,9 +70,9 @@ export async function moveSender(
   { chainId, sender, from, to }: NonceMove,
 ): Promise<boolean> {
   return db.transaction(async (trx) => {
-    const sender = { chain_id: chainId, sender }
+    const own = { chain_id: chainId, sender }
     const moved = await trx('sender')
-      .where({ ...sender, next_nonce: from.toString() })
+      .where({ ...own, next_nonce: from.toString() })
       .update({ next_nonce: to.toString() })
     if (moved === 0) return false
     await trx.raw(

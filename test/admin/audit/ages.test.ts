@@ -97,8 +97,8 @@ describe('auditAges', () => {
 
   test('reports a refill of a sender', async () => {
     const [lines] = await agedAfter(async (db) => {
-      const sender = await db('sender').first<{ chain_id: bigint; sender: string }>()
-      const { chain_id, sender } = sender
+      const found = await db('sender').first<{ chain_id: bigint; sender: string }>()
+      const { chain_id, sender } = found
       const row = { chain_id: chain_id.toString(), sender, nonce: 900, opened_at: ago(2) }
       const [tx] = await db('chain_tx').insert(row).returning<{ id: bigint }[]>('id')
       await db('sender').where({ sender }).update({ refill_tx: tx?.id.toString() })

@@ -54,8 +54,8 @@ test('readFigures: expenses of a sender match the chain to the wei', async () =>
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
   const figures = await readFigures(toolsOf(world, {}), client)
-  const sender = figures.find(({ about }) => about.startsWith('sender '))
-  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(sender?.about ?? '') ?? []
+  const figure = figures.find(({ about }) => about.startsWith('sender '))
+  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(figure?.about ?? '') ?? []
   const hashes = await world
     .db('chain_tx as t')
     .join('chain_tx_send as s', 's.tx_id', 't.id')
@@ -66,11 +66,11 @@ test('readFigures: expenses of a sender match the chain to the wei', async () =>
   )
   const wei = receipts.reduce((sum, one) => sum + one.gasUsed * one.gasPriceWei, 0n)
   expect(wei).toBeGreaterThan(0n)
-  expect(sender?.rows).toContain(
+  expect(figure?.rows).toContain(
     `${receipts.length} transactions: ${fromUnits(wei, 18)} ETH of gas`,
   )
   const has = BigInt(await client.send<string>('eth_getBalance', [sender, 'latest']))
-  expect(sender?.chain).toBe(`${fromUnits(has, 18)} ETH`)
+  expect(figure?.chain).toBe(`${fromUnits(has, 18)} ETH`)
 })
 
 test('readFigures: expenses of the treasury are gas, refills, and the test money that arrived', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Steward } from '@steward/sdk'
 import { describe, expect, test } from 'vitest'
-import { readOperations, type Operation } from '../../../api/docs/operations.js'
+import { readOperations, type DocumentedOperation } from '../../../api/docs/operations.js'
 import { findPython } from '../../clients/python/environment.js'
 import { document } from '../../support/openapi.js'
 
@@ -24,7 +24,7 @@ const withoutSdk = ['GET /intents/{intentId}/events', 'GET /readyz']
 type Sent = { method: string; path: string; body: unknown }
 
 /** What the operation's own examples ask for. */
-function expectedOf({ method, path, isVersioned, parameters, bodies }: Operation): Sent {
+function expectedOf({ method, path, isVersioned, parameters, bodies }: DocumentedOperation): Sent {
   const valueOf = (name: string) =>
     parameters.find((parameter) => parameter.name === name)?.schema?.examples?.[0] ?? ''
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => valueOf(name))
@@ -38,14 +38,14 @@ const toSent = (method: string, url: string, body: string | undefined): Sent => 
 })
 
 /** Parameters that a client sends by itself and the operation does not take: the API refuses them. */
-function unknownIn(url: string, { parameters }: Operation): string[] {
+function unknownIn(url: string, { parameters }: DocumentedOperation): string[] {
   const known = parameters.filter((parameter) => parameter.in === 'query')
   const names = [...new URL(url).searchParams.keys()]
   return names.filter((name) => !known.some((parameter) => parameter.name === name))
 }
 
 /** Runs a sample with the SDK, whose requests go nowhere. */
-async function runWithSdk(source: string, operation: Operation): Promise<Sent[]> {
+async function runWithSdk(source: string, operation: DocumentedOperation): Promise<Sent[]> {
   const sent: Sent[] = []
   const strange: string[] = []
   const fetch = (url: unknown, init: RequestInit = {}) => {

@@ -22,7 +22,7 @@ let packed: string[]
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'steward pack '))
-  const args = ['pack', '--workspace', 'cli', '--json', '--pack-destination', folder]
+  const args = ['pack', '--workspace', 'clients/cli', '--json', '--pack-destination', folder]
   const output = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
   const json = output.slice(output.indexOf('[\n'))
   const [tarball] = JSON.parse(json) as {

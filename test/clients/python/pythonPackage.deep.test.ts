@@ -9,7 +9,7 @@ const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
 const RUN_MS = 400_000
-const pyright = fileURLToPath(new URL('../../node_modules/pyright/index.js', import.meta.url))
+const pyright = fileURLToPath(new URL('../../../node_modules/pyright/index.js', import.meta.url))
 
 describeWithPython('steward-sdk as a package', () => {
   let report: Awaited<ReturnType<typeof runCases>>

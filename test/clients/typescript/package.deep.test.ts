@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 
 /** What `npm pack` would publish, installed in a project as others would have it. */
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const sdk = join(root, 'sdk', 'typescript')
+const sdk = join(root, 'clients', 'typescript')
 const LARGEST_GZIPPED = 12_000
 
 // Compilers and packers run here: seconds on a machine of one's own, minutes on a busy one.

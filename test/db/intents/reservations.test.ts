@@ -34,9 +34,9 @@ const tokenBalance = (number: bigint, of = token, chain = BigInt(chainId)) => ({
   token: of,
   at: { chainId: chain, number, hash: '0x' },
 })
-async function readReserved({ id }: TestWallet, tokenBalances: TokenAtBlock[]): Promise<bigint[]> {
+async function readReserved({ id }: TestWallet, tokens: TokenAtBlock[]): Promise<bigint[]> {
   const others = { blocks: [], capacities: [], markets: [] }
-  return (await readReservedAmounts(database.db, id, { ...others, tokenBalances })).reserved
+  return (await readReservedAmounts(database.db, id, { ...others, tokens })).reserved
 }
 async function reservedAt(
   wallet: TestWallet,
@@ -89,18 +89,18 @@ describe('what is reserved', () => {
     expect(await reservedAt(wallet, 10n, token, 1n)).toBe(0n)
   })
 
-  test('tells of each of several tokenBalances at its own block, in their order', async () => {
+  test('tells of each of several tokens at its own block, in their order', async () => {
     const wallet = await insertTestWallet(database.db)
     await reserve(wallet, { spent_block: 10 })
     const foreign = token.replace('Aa', 'bb')
-    const tokenBalances = [
+    const tokens = [
       tokenBalance(10n),
       tokenBalance(9n),
       tokenBalance(9n, foreign),
       tokenBalance(9n, token, 1n),
       tokenBalance(8n),
     ]
-    expect(await readReserved(wallet, tokenBalances)).toEqual([0n, units, 0n, 0n, units])
+    expect(await readReserved(wallet, tokens)).toEqual([0n, units, 0n, 0n, units])
     expect(await readReserved(wallet, [])).toEqual([])
   })
 

@@ -29,10 +29,10 @@ afterAll(async () => {
 
 /** The only sender of a chain of its own. */
 async function createSender(db = database.db): Promise<Sender> {
-  const sender = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
-  const { sender, kekId: kek_id, sealedKey: sealed_key } = sender
+  const own = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
+  const { sender, kekId: kek_id, sealedKey: sealed_key } = own
   await db('sender').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
-  return { ...sender, chainId: BigInt(chains), purpose: 'operations' }
+  return { ...own, chainId: BigInt(chains), purpose: 'operations' }
 }
 
 /** What differs from row `n` to row `n`, in SQL. */

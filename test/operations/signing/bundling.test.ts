@@ -98,10 +98,10 @@ test('what is included again is announced as signed', async () => {
   const [id, sender] = [await insertTestOperation(database.db, wallet, intent), newId('0x')]
   const { db } = database
   await db('kek').insert({ id: sender, public_key: Buffer.alloc(32), active: false })
-  const sender = { chain_id: chain, sender }
-  await db('sender').insert({ ...sender, kek_id: sender, sealed_key: Buffer.alloc(1) })
+  const own = { chain_id: chain, sender }
+  await db('sender').insert({ ...own, kek_id: sender, sealed_key: Buffer.alloc(1) })
   const [tx] = await db('chain_tx')
-    .insert({ ...sender, nonce: 0 })
+    .insert({ ...own, nonce: 0 })
     .returning<{ id: bigint }[]>('id')
   await db('operation').where({ id }).update({ state: 'signed' })
   await session.query('select 1')

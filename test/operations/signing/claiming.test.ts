@@ -40,8 +40,8 @@ beforeEach(async () => {
     sealedKey: Buffer.alloc(1),
     purpose: 'operations',
   }
-  const { sender, kekId: kek_id, sealedKey: sealed_key } = sender
-  await database.db('sender').insert({ chain_id: chains, sender, kek_id, sealed_key })
+  const { sender: address, kekId: kek_id, sealedKey: sealed_key } = sender
+  await database.db('sender').insert({ chain_id: chains, sender: address, kek_id, sealed_key })
   intentId = await insertTestIntent(database.db, wallet, 'executing')
 })
 

@@ -84,7 +84,7 @@ describe('Arbitrum, where L1 data is charged as gas:', () => {
 describe('an OP Stack chain, where L1 data has a fee of its own:', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld({ name: 'base-sepolia', senders: 1, asRollup: true })
+    world = await createWorld({ name: 'base-sepolia', senderCount: 1, asRollup: true })
     // The L1 fee is far above the execution fee.
     await priceL1(world, GAS_PRICE_ORACLE_ADDRESS, 1_000n * GWEI)
   })

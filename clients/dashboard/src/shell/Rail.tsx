@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import {
   Activity,
   ArrowLeftRight,
-  IndexOpen,
+  BookOpen,
   CircleGauge,
   Coins,
   KeyRound,
@@ -44,7 +44,7 @@ export function Rail({ session }: { session: Session }) {
       ))}
       <div className="my-2 border-t border-line" />
       <a href="/docs" className={`${shape} ${quiet}`}>
-        <IndexOpen aria-hidden className="size-4" strokeWidth={1.8} />
+        <BookOpen aria-hidden className="size-4" strokeWidth={1.8} />
         API reference
       </a>
       {session.user.isOperator && <RailLink item={systemItem} />}

@@ -8,8 +8,8 @@ import { State } from '../../ui/feedback/State.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 import { Elapsed } from '../../ui/values/Time.js'
 
-type SenderBalance = System['readiness']['relayer'][number]
-type SenderEntry = System['relayer'][number]
+type SenderBalance = System['readiness']['senders'][number]
+type SenderEntry = System['senders'][number]
 type SenderRow = SenderEntry & { gas: SenderBalance | undefined }
 
 const senderColumns: Column<SenderRow>[] = [
