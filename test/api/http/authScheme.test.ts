@@ -23,7 +23,8 @@ import { createProgressReader } from '../../../workflows/client/progress.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
 import { startWorld, type World } from '../api.js'
-import type { Caller, AuthScheme } from '../../../api/http/auth/authScheme.js'
+import type { AuthScheme } from '../../../api/http/auth/authScheme.js'
+import type { Caller } from '../../../api/http/auth/caller.js'
 import type { Services } from '../../../api/http/services.js'
 
 type Badge = Caller & { scopes: Scope[] }
