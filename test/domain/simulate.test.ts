@@ -10,7 +10,7 @@ const refusal = (message: string) =>
   }) as Error
 
 describe('acceptFault', () => {
-  test.each(['devnet', 'testnet'])('%s: the failure that is asked for', (network) => {
+  test.each(['devnet', 'testnet'])('%s: returns the requested failure', (network) => {
     expect(acceptFault({ simulate: 'BRIDGE_FAILED', tier: 1 }, network)).toBe('BRIDGE_FAILED')
   })
 
@@ -23,7 +23,7 @@ describe('acceptFault', () => {
     },
   )
 
-  test('a network that is added to the registry opens nothing by itself', () => {
+  test('a new network in the registry allows no simulation by default', () => {
     const open = networks.filter((network) => {
       try {
         return acceptFault({ simulate: 'RPC_ERROR' }, network) === 'RPC_ERROR'
@@ -34,7 +34,7 @@ describe('acceptFault', () => {
     expect(open).toEqual(['devnet', 'testnet'])
   })
 
-  test('who asks for none gets none, on every network', () => {
+  test('returns undefined without a request, on every network', () => {
     for (const network of [...networks, 'mainnet']) {
       expect(acceptFault({ tier: 1 }, network)).toBeUndefined()
       expect(acceptFault(undefined, network)).toBeUndefined()
@@ -44,7 +44,7 @@ describe('acceptFault', () => {
 
 describe('faultIn', () => {
   test.each(['bridge_failed', 'INTERNAL', 'toString', '', 1, null, {}])(
-    'error: %j is no failure to ask for',
+    'error: %j is not a failure',
     (simulate) => {
       expect(() => faultIn({ simulate })).toThrow(refusal('must be one of BRIDGE_FAILED'))
     },
@@ -66,14 +66,14 @@ describe('assertFaultPossible', () => {
 })
 
 describe('isFaultOf', () => {
-  test("a failure of a kind of step is its own; one of the network is the first step's", () => {
+  test("a failure of a step type belongs to that step, a network failure to the first step", () => {
     expect(isFaultOf('DEPOSIT_FAILED', step('deposit', 2))).toBe(true)
     expect(isFaultOf('DEPOSIT_FAILED', step('bridge', 1))).toBe(false)
     expect(isFaultOf('RPC_ERROR', step('bridge', 1))).toBe(true)
     expect(isFaultOf('RPC_ERROR', step('deposit', 2))).toBe(false)
   })
 
-  test('what is burned is late, it does not fail', () => {
+  test('a bridge transfer is late, it does not fail', () => {
     expect(isFaultOf('BRIDGE_TIMEOUT', step('bridge', 1))).toBe(false)
   })
 })

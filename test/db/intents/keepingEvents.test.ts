@@ -7,7 +7,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 
 let database: TestDatabase
-/** With the rights of the API, and of the worker, only. */
+/** With the permissions of the API, and of the worker, only. */
 let api: Db
 let worker: Db
 let wallet: TestWallet
@@ -18,7 +18,7 @@ beforeAll(async () => {
   worker = connect(database.urlAs('steward_worker'), 1)
   wallet = await insertTestWallet(database.db)
   await forgetEvents(database.db, wallet.accountId)
-  // The month may have reopened since the tables were made.
+  // The month may have changed since the tables were created.
   await keepEvents(worker, 90)
 })
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The first moment of a month in UTC, so many months from this one. */
+/** The first moment of a month in UTC, as a number of months from this one. */
 function monthFrom(months: number): Date {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months))
@@ -34,7 +34,7 @@ function monthFrom(months: number): Date {
 const nameOf = (months: number) =>
   `intent_event_${monthFrom(months).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** A month before those that there are. */
+/** Creates a month before the existing ones. */
 async function createPast(months: number): Promise<void> {
   const [from, until] = [monthFrom(months).toISOString(), monthFrom(months + 1).toISOString()]
   await database.db.raw(`create table if not exists ${nameOf(months)} partition of intent_event
@@ -61,7 +61,7 @@ async function tell(at: Date, type = 'webhook.test'): Promise<bigint> {
 const read = (after?: bigint) =>
   readEvents(api, wallet.accountId, { limit: 10, ...(after !== undefined && { after }) })
 const idsOf = (events: { id: bigint }[]) => events.map(({ id }) => id)
-/** What is told, these among it: another database of the server may hold news back for a moment. */
+/** Visible events, with these among them: another database of the server may delay them for a moment. */
 async function toldWith(...wanted: bigint[]): Promise<bigint[]> {
   for (;;) {
     const ids = idsOf(await read())
@@ -71,7 +71,7 @@ async function toldWith(...wanted: bigint[]): Promise<bigint[]> {
 }
 
 describe('keepEvents', () => {
-  test('months are there before they begin; an event without one is kept all the same, and moves', async () => {
+  test('creates coming months in advance, and keeps and moves events without one', async () => {
     const { db } = database
     expect(await partitions()).toEqual(
       expect.arrayContaining(['intent_event_default', nameOf(1), nameOf(2)]),
@@ -86,7 +86,7 @@ describe('keepEvents', () => {
     expect(await keepEvents(worker, 90)).toEqual({ made: 0, dropped: 0 })
   })
 
-  test('months that ended long ago go at once, with the number up to which events are gone', async () => {
+  test('drops expired months at once, and records the highest deleted number', async () => {
     await createPast(-5)
     const gone = await tell(new Date(monthFrom(-4).getTime() - 1))
     const kept = await tell(new Date())
@@ -99,7 +99,7 @@ describe('keepEvents', () => {
     expect(await readEventFloor(api)).toEqual({ id: gone, before: monthFrom(-4) })
   })
 
-  test('a month stays until deliveries are made of its events, and as long as one may be sent again', async () => {
+  test('keeps a month until its deliveries are created and can no longer be repeated', async () => {
     const { db } = database
     await dispatchEvents(worker, 500)
     const hook = { id: 'wh_late', account_id: wallet.accountId, url: 'https://example.com' }
@@ -109,7 +109,7 @@ describe('keepEvents', () => {
     const id = await tell(new Date(monthFrom(-3).getTime() - 1), 'wallet.created')
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
     const deliveries = () => db('webhook_delivery').where({ webhook_id: hook.id })
-    // Another database of the server may hold news back for a moment.
+    // Another database of the server may delay events for a moment.
     while ((await deliveries()).length === 0) await dispatchEvents(worker, 500)
     expect(await deliveries().pluck('event_id')).toEqual([id])
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
@@ -120,22 +120,22 @@ describe('keepEvents', () => {
     expect(idsOf(await read())).not.toContain(id)
   })
 
-  test('31 days are kept however few are asked for', async () => {
+  test('keeps at least 31 days', async () => {
     await createPast(-1)
     const id = await tell(new Date(monthFrom(0).getTime() - 1))
     await keepEvents(worker, 1)
     await toldWith(id)
   })
 
-  test('numbers go on, and no role but the owner gives one', async () => {
+  test('event numbers continue, and only the owner can set one', async () => {
     const [first, second] = [await tell(new Date()), await tell(new Date())]
     expect(second).toBeGreaterThan(first)
     await expect(api.raw(`select nextval('intent_event_number')`)).rejects.toThrow(/permission/)
   })
 })
 
-describe('an audit', () => {
-  test('of an intent whose events are gone finds nothing odd, of a later one it does', async () => {
+describe('readOddEvents', () => {
+  test('ignores an intent whose events were deleted, and checks a later one', async () => {
     const { db } = database
     const { before } = await readEventFloor(db)
     if (!before) throw new Error('Nothing is gone.')
