@@ -88,8 +88,8 @@ describe('a pause', () => {
   })
 
   test('error: NOT_FOUND for an unknown subject, INVALID_REQUEST for one that is not paused', async () => {
-    const nobody = { scope: 'wallet', subject: 'wallet_nobody' } as const
-    await expect(pauseWork(db, nobody, order)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const unknown = { scope: 'wallet', subject: 'wallet_unknown' } as const
+    await expect(pauseWork(db, unknown, order)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const calm = { scope: 'chain', subject: '5' } as const
     await expect(resumeWork(db, calm, order)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
@@ -117,8 +117,8 @@ describe('a pause', () => {
     await pauseWork(db, target, order)
     // Concurrent lookups share one statement.
     const asked = [mine, theirs, mine].map((one) => getUsableWallet(api, one.accountId, one.id))
-    const told = await Promise.allSettled(asked)
-    expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
+    const results = await Promise.allSettled(asked)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
     await resumeWork(db, target, order)
     expect(await getUsableWallet(api, mine.accountId, mine.id)).toMatchObject({ id: mine.id })
   })

@@ -20,12 +20,9 @@ const refusal = (reason: string) =>
 const refused = (failed: Failed) => () => remainingRequest(failed)
 
 describe('remainingRequest', () => {
-  test.each([lend, moving, taking(usdc), taking('max')])(
-    'no plan: %o again',
-    (request) => {
-      expect(remainingRequest({ request, plan: null, effects: [] })).toEqual(request)
-    },
-  )
+  test.each([lend, moving, taking(usdc), taking('max')])('no plan: %o again', (request) => {
+    expect(remainingRequest({ request, plan: null, effects: [] })).toEqual(request)
+  })
 
   test.each([
     ['lend', lend, planOf(deposit(1, 'base'))],

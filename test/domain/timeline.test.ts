@@ -122,12 +122,12 @@ describe('stepTimelines: since when it waits', () => {
   })
 
   test('the message of a market or chain is more specific than that of the code', () => {
-    const told = {
+    const rejected = {
       state: 'deferred',
       message: 'aave-v3 on base takes in no more than 5 now.',
     } as const
-    expect(waitOf({ ...told, waitsFor: 'MARKET_ROOM' })?.message).toBe(told.message)
-    expect(waitOf({ ...told, waitsFor: 'SENDER_GAS' })?.message).not.toBe(told.message)
+    expect(waitOf({ ...rejected, waitsFor: 'MARKET_ROOM' })?.message).toBe(rejected.message)
+    expect(waitOf({ ...rejected, waitsFor: 'SENDER_GAS' })?.message).not.toBe(rejected.message)
   })
 })
 

@@ -154,8 +154,9 @@ describe('planOnceIndexed', () => {
     { request: bridge, needed: [arbitrum, base] },
     { request: lend, needed: chainNames },
   ])('$request.action: reads only the chains that it may use', async ({ request, needed }) => {
-    const told = ({ market }: PlanInput) => market.snapshots.map(({ client }) => client.chain.name)
-    const names = await plan(request, (input) => Promise.resolve(told(input)))
+    const responding = ({ market }: PlanInput) =>
+      market.snapshots.map(({ client }) => client.chain.name)
+    const names = await plan(request, (input) => Promise.resolve(responding(input)))
     expect(new Set(names as string[])).toEqual(new Set(needed))
   })
 

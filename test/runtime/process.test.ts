@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Installs its graceful stop, gets this many listeners, and stops on request. */
 const program = (listeners: number) => `
-  import { createLog } from './log.ts'
-  import { runProcess } from './process.ts'
+  import { createLog } from './runtime/log.ts'
+  import { runProcess } from './runtime/process.ts'
   const { stopping } = runProcess(createLog('worker', 'fatal'))
   for (let i = 0; i < ${listeners}; i++) stopping.addEventListener('abort', () => i)
   process.kill(process.pid, 'SIGTERM')`

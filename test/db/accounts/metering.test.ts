@@ -326,7 +326,7 @@ describe('the ledger', () => {
     }
   }
 
-  test.each(['one after the other', 'four at once'])('equals the balance, with calls %s', async (how) => {
+  test.each(['one after the other', 'four at once'])('equals the balance: %s', async (how) => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 24 }), async (sequence) => {
       ;({ id: accountId } = await createAccount(database.db, { name: 'any', plan: 'free' }))
       key = await createApiKey(database.db, accountId, { name: 'any' })

@@ -60,13 +60,16 @@ describe('listRequests over many days', () => {
     expect(read).toEqual(ids)
   })
 
-  test.each([5, 9, 12, 14, 30])('finds a request by the first %d characters of its id', async (length) => {
-    for (const id of ids) {
-      const idPrefix = id.slice(0, length)
-      const expected = ids.filter((one) => one.startsWith(idPrefix))
-      expect(await idsOf(account, { idPrefix })).toEqual(expected)
-    }
-  })
+  test.each([5, 9, 12, 14, 30])(
+    'finds a request by the first %d characters of its id',
+    async (length) => {
+      for (const id of ids) {
+        const idPrefix = id.slice(0, length)
+        const expected = ids.filter((one) => one.startsWith(idPrefix))
+        expect(await idsOf(account, { idPrefix })).toEqual(expected)
+      }
+    },
+  )
 
   test.each([1, 2, 100])(
     'pages of %d of a path or a caller continue over their days',

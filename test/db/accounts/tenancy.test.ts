@@ -92,8 +92,8 @@ describe('a query without a condition', () => {
     const times = () => api('burn').select('operation_id', 'burned_at', 'attested_at')
     expect(await times()).toEqual([])
     const [own] = await ownRows('operation', mine)
-    const told = { operation_id: own?.id, burned_at: null, attested_at: null }
-    expect(await selectScoped(api, mine, times())).toEqual([told])
+    const visible = { operation_id: own?.id, burned_at: null, attested_at: null }
+    expect(await selectScoped(api, mine, times())).toEqual([visible])
     const all = selectScoped(api, mine, api('burn').select('message'))
     await expect(all).rejects.toMatchObject({ code: '42501' })
   })

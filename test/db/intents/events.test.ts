@@ -230,7 +230,7 @@ describe('events of an operation', () => {
   }
 
   /** The events of an operation that goes through these states in turn. */
-  async function tell(changes: Change[], values: object = {}) {
+  async function eventsAfter(changes: Change[], values: object = {}) {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, { ...values })
     for (const change of changes) await writerOf(change)('operation').where({ id }).update(change)
@@ -247,13 +247,13 @@ describe('events of an operation', () => {
     const changes = [deferred, { state: 'queued' }, { state: 'signed' }, mined]
     const end = [{ state: 'confirmed' }, { state: 'confirmed' }, { state: 'final' }]
     const done = { type: 'step_completed', data: { ...step, txHash: '0x01' } }
-    expect(await tell([...changes, ...end])).toEqual([started, done])
+    expect(await eventsAfter([...changes, ...end])).toEqual([started, done])
   })
 
   test('a confirmed failed call fails its step', async () => {
     const failed = { type: 'step_failed', data: { ...step, txHash: '0x01' } }
     const changes = [{ ...mined, success: false }, { state: 'confirmed' }]
-    expect(await tell(changes)).toEqual([started, failed])
+    expect(await eventsAfter(changes)).toEqual([started, failed])
   })
 
   test.each([
@@ -261,18 +261,18 @@ describe('events of an operation', () => {
     ['is given up', 'cancelled', 'NETWORK_ERROR'],
   ])('an operation that %s fails its step with its code', async (_title, state, code) => {
     const failed = { type: 'step_failed', data: { ...step, code } }
-    expect(await tell([{ state, code }])).toEqual([started, failed])
+    expect(await eventsAfter([{ state, code }])).toEqual([started, failed])
   })
 
   test('an operation that was cancelled with its intent has not failed', async () => {
-    expect(await tell([{ state: 'cancelled', code: 'CANCELLED' }])).toEqual([started])
+    expect(await eventsAfter([{ state: 'cancelled', code: 'CANCELLED' }])).toEqual([started])
   })
 
   test('reverts its step when its block disappears, and completes it again', async () => {
     const signed = { state: 'signed', ...vanished }
     const changes = [mined, signed, mined, { state: 'confirmed' }, signed, mined]
     const facts = { ...step, txHash: '0x01' }
-    expect(await tell([...changes, { state: 'confirmed' }])).toEqual([
+    expect(await eventsAfter([...changes, { state: 'confirmed' }])).toEqual([
       started,
       { type: 'step_completed', data: facts },
       { type: 'step_reverted', data: facts },
@@ -286,18 +286,18 @@ describe('events of an operation', () => {
       { ...step, kind: 'mint' },
     ]
     const changes = [mined, { state: 'confirmed' }]
-    expect(await tell(changes, { kind: 'bridge' })).toEqual([
+    expect(await eventsAfter(changes, { kind: 'bridge' })).toEqual([
       { type: 'step_started', data: burn },
       { type: 'step_progressed', data: { ...burn, txHash: '0x01' } },
     ])
     const done = { type: 'step_completed', data: { ...mint, txHash: '0x01' } }
-    expect(await tell(changes, { kind: 'mint' })).toEqual([done])
+    expect(await eventsAfter(changes, { kind: 'mint' })).toEqual([done])
   })
 
   test('a funding belongs to no intent and emits no step event', async () => {
     const funding = await insertTestFunding(database.db, wallet)
     const values = { kind: 'fund', intent_id: funding }
-    expect(await tell([mined, { state: 'confirmed' }], values)).toEqual([])
+    expect(await eventsAfter([mined, { state: 'confirmed' }], values)).toEqual([])
   })
 
   test('emits no event when its change is rolled back', async () => {
@@ -308,7 +308,7 @@ describe('events of an operation', () => {
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    const told = database.db('intent_event').where({ intent_id: intentId }).orderBy('id')
-    expect(await told.pluck('type')).toEqual(['created', 'planned', 'step_started'])
+    const emitted = database.db('intent_event').where({ intent_id: intentId }).orderBy('id')
+    expect(await emitted.pluck('type')).toEqual(['created', 'planned', 'step_started'])
   })
 })

@@ -49,7 +49,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function tell(at: Date, type = 'webhook.test'): Promise<bigint> {
+async function insertEvent(at: Date, type = 'webhook.test'): Promise<bigint> {
   const [row] = await database
     .db('intent_event')
     .insert({ account_id: wallet.accountId, type, data: {}, at })
@@ -62,7 +62,7 @@ const read = (after?: bigint) =>
   readEvents(api, wallet.accountId, { limit: 10, ...(after !== undefined && { after }) })
 const idsOf = (events: { id: bigint }[]) => events.map(({ id }) => id)
 /** Visible events, with these among them: another database of the server may delay them for a moment. */
-async function toldWith(...wanted: bigint[]): Promise<bigint[]> {
+async function visibleWith(...wanted: bigint[]): Promise<bigint[]> {
   for (;;) {
     const ids = idsOf(await read())
     if (wanted.every((id) => ids.includes(id))) return ids
@@ -77,26 +77,26 @@ describe('keepEvents', () => {
       expect.arrayContaining(['intent_event_default', nameOf(1), nameOf(2)]),
     )
     await db.raw(`drop table ${nameOf(2)}`)
-    const id = await tell(monthFrom(2))
+    const id = await insertEvent(monthFrom(2))
     const countIn = async (table: string) => (await db(table).where({ id: id.toString() })).length
     expect(await countIn('intent_event_default')).toBe(1)
     expect(await keepEvents(worker, 90)).toEqual({ made: 1, dropped: 0 })
     expect([await countIn('intent_event_default'), await countIn(nameOf(2))]).toEqual([0, 1])
-    expect(await toldWith(id)).toEqual([id])
+    expect(await visibleWith(id)).toEqual([id])
     expect(await keepEvents(worker, 90)).toEqual({ made: 0, dropped: 0 })
   })
 
   test('drops expired months at once, and records the highest deleted number', async () => {
     await createPast(-5)
-    const gone = await tell(new Date(monthFrom(-4).getTime() - 1))
-    const kept = await tell(new Date())
-    await toldWith(gone, kept)
+    const dropped = await insertEvent(new Date(monthFrom(-4).getTime() - 1))
+    const kept = await insertEvent(new Date())
+    await visibleWith(dropped, kept)
     expect(await readEventFloor(api)).toEqual({ id: 0n, before: null })
 
     expect(await keepEvents(worker, 90)).toMatchObject({ dropped: 1 })
     expect(await partitions()).not.toContain(nameOf(-5))
-    expect(await toldWith(kept)).not.toContain(gone)
-    expect(await readEventFloor(api)).toEqual({ id: gone, before: monthFrom(-4) })
+    expect(await visibleWith(kept)).not.toContain(dropped)
+    expect(await readEventFloor(api)).toEqual({ id: dropped, before: monthFrom(-4) })
   })
 
   test('keeps a month until its deliveries are created and can no longer be repeated', async () => {
@@ -106,14 +106,14 @@ describe('keepEvents', () => {
     const since = new Date('2020-01-01')
     await db('webhook').insert({ ...hook, created_at: since, enabled_at: since })
     await createPast(-4)
-    const id = await tell(new Date(monthFrom(-3).getTime() - 1), 'wallet.created')
+    const id = await insertEvent(new Date(monthFrom(-3).getTime() - 1), 'wallet.created')
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
     const deliveries = () => db('webhook_delivery').where({ webhook_id: hook.id })
     // Another database of the server may delay events for a moment.
     while ((await deliveries()).length === 0) await dispatchEvents(worker, 500)
     expect(await deliveries().pluck('event_id')).toEqual([id])
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
-    await toldWith(id)
+    await visibleWith(id)
 
     await deliveries().delete()
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 1 })
@@ -122,13 +122,13 @@ describe('keepEvents', () => {
 
   test('keeps at least 31 days', async () => {
     await createPast(-1)
-    const id = await tell(new Date(monthFrom(0).getTime() - 1))
+    const id = await insertEvent(new Date(monthFrom(0).getTime() - 1))
     await keepEvents(worker, 1)
-    await toldWith(id)
+    await visibleWith(id)
   })
 
   test('event numbers continue, and only the owner can set one', async () => {
-    const [first, second] = [await tell(new Date()), await tell(new Date())]
+    const [first, second] = [await insertEvent(new Date()), await insertEvent(new Date())]
     expect(second).toBeGreaterThan(first)
     await expect(api.raw(`select nextval('intent_event_number')`)).rejects.toThrow(/permission/)
   })
@@ -138,14 +138,14 @@ describe('readOddEvents', () => {
   test('ignores an intent whose events were deleted, and checks a later one', async () => {
     const { db } = database
     const { before } = await readEventFloor(db)
-    if (!before) throw new Error('Nothing is gone.')
+    if (!before) throw new Error('No event was deleted.')
     const long = { created_at: new Date(before.getTime() - 60_000) }
     const id = await insertTestIntent(db, wallet, 'completed', long)
     const late = await insertTestIntent(db, wallet, 'completed')
     await db('intent_event').whereIn('intent_id', [id, late]).delete()
-    const told = async (one: string) =>
+    const reportedOf = async (one: string) =>
       (await pageIntents(db, { after: '', limit: 100 })).find((row) => row.id === one)?.reported
-    expect([await told(id), await told(late)]).toEqual(['completed', null])
+    expect([await reportedOf(id), await reportedOf(late)]).toEqual(['completed', null])
 
     const jump = { account_id: wallet.accountId, type: 'completed', data: { status: 'completed' } }
     await db('intent_event').insert([id, late].map((one) => ({ ...jump, intent_id: one })))

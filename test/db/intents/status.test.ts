@@ -39,7 +39,7 @@ const insert = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(database.db, wallet, status, values)
 const readRow = (id: string) => database.db('intent').where({ id }).first<StatusRow>()
 /** The events after the creation. */
-const toldOf = (id: string) =>
+const eventsOf = (id: string) =>
   database
     .db('intent_event')
     .where({ intent_id: id })
@@ -104,7 +104,7 @@ describe('the status of an intent', () => {
         cancelled: { error: cancelled, cancelled_at: expect.any(Date), ended_at: expect.any(Date) },
       }
       expect(await readRow(id)).toMatchObject({ status: to, ...values[event] })
-      const [told, ...more] = await database
+      const [emitted, ...more] = await database
         .db('intent_event')
         .where({ intent_id: id, type: event })
         .orderBy('id', 'desc')
@@ -115,8 +115,8 @@ describe('the status of an intent', () => {
         ...(event === 'failed' && { error }),
         ...(event === 'cancelled' && { error: cancelled }),
       }
-      expect([told, more]).toEqual([{ type: event, data: { status: to, ...facts } }, []])
-      expect(await toldOf(id)).toHaveLength(event === 'planned' ? 0 : 1)
+      expect([emitted, more]).toEqual([{ type: event, data: { status: to, ...facts } }, []])
+      expect(await eventsOf(id)).toHaveLength(event === 'planned' ? 0 : 1)
     },
   )
 
@@ -127,7 +127,7 @@ describe('the status of an intent', () => {
       const before = await readRow(id)
       await expect(moves[event](id)).rejects.toThrow(`"${event}" is refused`)
       expect(await readRow(id)).toEqual(before)
-      expect(await toldOf(id)).toEqual([])
+      expect(await eventsOf(id)).toEqual([])
     },
   )
 
@@ -160,7 +160,7 @@ describe('the status of an intent', () => {
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    expect([await readRow(id), await toldOf(id)]).toEqual([before, []])
+    expect([await readRow(id), await eventsOf(id)]).toEqual([before, []])
   })
 
   test('of two concurrent writers one changes it, the other one is rejected', async () => {
@@ -172,7 +172,7 @@ describe('the status of an intent', () => {
         moves.cancelled(id),
       ])
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-      expect(await toldOf(id)).toHaveLength(1)
+      expect(await eventsOf(id)).toHaveLength(1)
     }
   })
 
@@ -185,7 +185,7 @@ describe('the status of an intent', () => {
     await completing.commit()
     await refused
     expect(await readRow(id)).toMatchObject({ status: 'completed', error: null })
-    expect(await toldOf(id)).toHaveLength(1)
+    expect(await eventsOf(id)).toHaveLength(1)
   })
 
   test('a writer that waited for another one decides by the new status', async () => {
@@ -210,7 +210,7 @@ describe('setDelay', () => {
     await setDelay(worker, id, null)
     await setDelay(worker, id, null)
     expect(await readRow(id)).toMatchObject({ status: 'executing', delay: null })
-    expect(await toldOf(id)).toEqual([
+    expect(await eventsOf(id)).toEqual([
       { type: 'delayed', data: { status: 'executing', delay } },
       { type: 'delay_over', data: { status: 'executing' } },
     ])
@@ -220,7 +220,7 @@ describe('setDelay', () => {
     const id = await insert(status)
     await setDelay(worker, id, delay)
     expect(await readRow(id)).toMatchObject({ status, delay: null })
-    expect(await toldOf(id)).toEqual([])
+    expect(await eventsOf(id)).toEqual([])
   })
 })
 
@@ -237,14 +237,17 @@ describe('setRecovery', () => {
       recovery: { ...recovery, at: expect.any(String) },
     }
     expect(await readRow(id)).toMatchObject({ status: 'failed', delay: null, error: after })
-    const told = { type: 'recovered', data: { status: 'failed', error: after } }
-    expect(await toldOf(id)).toEqual([told])
+    const recovered = { type: 'recovered', data: { status: 'failed', error: after } }
+    expect(await eventsOf(id)).toEqual([recovered])
   })
 
   test('emits no event for an intent that failed for another reason', async () => {
     const id = await insert('failed', { error })
     await setRecovery(worker, id, recovery)
-    expect([await readRow(id), await toldOf(id)]).toEqual([expect.objectContaining({ error }), []])
+    expect([await readRow(id), await eventsOf(id)]).toEqual([
+      expect.objectContaining({ error }),
+      [],
+    ])
   })
 })
 

@@ -99,7 +99,7 @@ describe('events of a lend over a bridge', () => {
   afterAll(() => world?.stop())
 
   const wallet = () => world.createWallet({ [source]: dollar })
-  const tell = async (intentId: string) =>
+  const eventsOf = async (intentId: string) =>
     (await timelineOf(world.db, intentId)).map(({ type, data: { step, kind, chain } }) =>
       step === undefined ? type : [type, step, kind, chain],
     )
@@ -111,7 +111,7 @@ describe('events of a lend over a bridge', () => {
     await world.perform(intent, 1, 'mint')
     await world.perform(intent, 2, 'deposit')
     await finalizeIntent(world.workerDb, { intentId: intent.id })
-    expect(await tell(intent.id)).toEqual([
+    expect(await eventsOf(intent.id)).toEqual([
       ...begun,
       ['step_progressed', 1, 'bridge', source],
       ['step_completed', 1, 'mint', destination],
@@ -131,7 +131,7 @@ describe('events of a lend over a bridge', () => {
     await world.at(destination).index()
     await world.at(destination).round()
     const mint = [1, 'mint', destination]
-    expect(await tell(intent.id)).toEqual([
+    expect(await eventsOf(intent.id)).toEqual([
       ...begun,
       ['step_progressed', 1, 'bridge', source],
       'failed',

@@ -45,12 +45,12 @@ describe('warnings of a plan', () => {
     const rates = [rateOf('base', 4, { asset: 'DAI', market: '0xdai' })]
     const positions = [positionOf('base', '50', { asset: 'DAI', market: '0xdai' })]
     const state = stateOf({ chains: [chainOf('base', '100')], rates, swaps, positions })
-    const told = (from: string, to: string) => [
+    const assetChanges = (from: string, to: string) => [
       { code: 'ASSET_CHANGES', message: `${from} is swapped to ${to} on the way.` },
     ]
-    expect(planIntent(lend('10'), state).warnings).toEqual(told('USDC', 'DAI'))
+    expect(planIntent(lend('10'), state).warnings).toEqual(assetChanges('USDC', 'DAI'))
     const out = { action: 'withdraw', asset: 'USDC', amountUnits: 'max', chain: 'base' } as const
-    expect(planIntent(out, state).warnings).toEqual(told('DAI', 'USDC'))
+    expect(planIntent(out, state).warnings).toEqual(assetChanges('DAI', 'USDC'))
   })
 
   test.each([

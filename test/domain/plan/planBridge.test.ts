@@ -34,10 +34,13 @@ describe('planIntent, bridge', () => {
     [{ seconds: [8, 110] }, '10-120 seconds'],
     [{ seconds: [8, 111] }, '1-3 minutes'],
     [{ seconds: [838, 1190] }, '14-20 minutes'],
-  ] as const)('formats %j and the steps at both ends as %s', ({ seconds: [lower, upper] }, text) => {
-    const routes = [routeOf('base', 'arbitrum', { seconds: [lower, upper] })]
-    expect(planIntent(bridge('10'), { ...state, routes }).estimatedTime).toBe(text)
-  })
+  ] as const)(
+    'formats %j and the steps at both ends as %s',
+    ({ seconds: [lower, upper] }, text) => {
+      const routes = [routeOf('base', 'arbitrum', { seconds: [lower, upper] })]
+      expect(planIntent(bridge('10'), { ...state, routes }).estimatedTime).toBe(text)
+    },
+  )
 
   test('error: INSUFFICIENT_FUNDS when one base unit is missing, with the balances of all chains', () => {
     const { code, message, details } = failureOf(bridge('10.000001'), state)

@@ -73,17 +73,14 @@ describe('planIntent, lend: over a swap', () => {
   test.each([
     ['of a half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
     ['just below 99 %', [10_000n, 9_899n], 'a swap would return only 0.9899 DAI for 1 USDC'],
-  ] as const)(
-    'skips a market behind a pool with a price %s',
-    (_, [unitsIn, unitsOut], why) => {
-      const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
-      const plan = planIntent(lend('10'), { ...state, swaps })
-      expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
-      expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
-      const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
-      expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
-    },
-  )
+  ] as const)('skips a market behind a pool with a price %s', (_, [unitsIn, unitsOut], why) => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
+    const plan = planIntent(lend('10'), { ...state, swaps })
+    expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
+    expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
+    const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
+    expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
+  })
 
   test('never plans a minimum below 99 % of parity', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [10_000n, 9_910n])]

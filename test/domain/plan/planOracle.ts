@@ -42,8 +42,8 @@ export function swapped(
     if (pool.chain !== chain || pool.from !== from || pool.to !== to || !pool.unitsIn) continue
     // A dollar is never sold for less than 99 cents.
     if (pool.unitsOut * 100n < pool.unitsIn * 99n) continue
-    const brought = (amount * pool.unitsOut) / pool.unitsIn
-    if (brought > most) most = brought
+    const output = (amount * pool.unitsOut) / pool.unitsIn
+    if (output > most) most = output
   }
   return most
 }

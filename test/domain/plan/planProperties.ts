@@ -41,13 +41,13 @@ function planOrError(request: Case['request'], state: MarketState): StepPlan | S
     return planIntent(request, state)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    assertTelling(error)
+    assertActionable(error)
     return error
   }
 }
 
 /** An error states what is missing, or what to change. */
-function assertTelling({ code, details }: ServiceError): void {
+function assertActionable({ code, details }: ServiceError): void {
   expect(['INSUFFICIENT_FUNDS', 'INVALID_REQUEST']).toContain(code)
   if (code === 'INVALID_REQUEST') expect(details.issues ?? details.reason).toBeDefined()
   else {
@@ -109,11 +109,11 @@ export function describePlans(runs: number): void {
           const worth = (one: PositionState) =>
             worthOf(state, one, request.asset, one.availableUnits)
           const total = touched.reduce((sum, one) => sum + worth(one), 0n)
-          const brought = taken(plan, request.asset)
-          expect(brought).toBeLessThanOrEqual(total)
-          if (request.amountUnits === 'max') expect(brought).toBe(total)
-          else expect(brought).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
-          assertHardlyMore(plan, request, brought, total, touched)
+          const output = taken(plan, request.asset)
+          expect(output).toBeLessThanOrEqual(total)
+          if (request.amountUnits === 'max') expect(output).toBe(total)
+          else expect(output).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
+          assertHardlyMore(plan, request, output, total, touched)
         },
       )
     })
@@ -136,7 +136,7 @@ export function describePlans(runs: number): void {
 function assertHardlyMore(
   plan: StepPlan,
   { amountUnits }: WithdrawRequest,
-  brought: bigint,
+  output: bigint,
   total: bigint,
   touched: PositionState[],
 ): void {
@@ -148,6 +148,6 @@ function assertHardlyMore(
     // A unit of another asset is worth at most two.
     return sum + 2n * dust(position?.availableUnits ?? 0n) + 2n
   }, 0n)
-  const most = brought === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
-  expect(brought).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
+  const most = output === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
+  expect(output).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
 }

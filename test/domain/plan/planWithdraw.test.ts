@@ -187,15 +187,18 @@ describe('planIntent, withdraw: everything', () => {
     expect(steps[0]).not.toHaveProperty('everything')
   })
 
-  test.each(['max', '15.000001'])('error: market_busy for %s while another intent withdraws', (amount) => {
-    const state = market(aave('10'), comet('5', { isBusy: true }))
-    const { code, message, details } = failureOf(withdraw(amount), state)
-    expect(code).toBe('INVALID_REQUEST')
-    expect(message).toContain('Another intent is withdrawing from compound-v3 on base.')
-    expect(details).toEqual({
-      ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
-    })
-  })
+  test.each(['max', '15.000001'])(
+    'error: market_busy for %s while another intent withdraws',
+    (amount) => {
+      const state = market(aave('10'), comet('5', { isBusy: true }))
+      const { code, message, details } = failureOf(withdraw(amount), state)
+      expect(code).toBe('INVALID_REQUEST')
+      expect(message).toContain('Another intent is withdrawing from compound-v3 on base.')
+      expect(details).toEqual({
+        ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
+      })
+    },
+  )
 
   test('error: market_busy for max although the other intent withdraws the whole position', () => {
     const { details } = failureOf(withdraw('max'), market(aave('0', { isBusy: true })))

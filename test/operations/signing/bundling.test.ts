@@ -82,13 +82,13 @@ test('changes beyond the size of a notification are split, and none is lost', as
   await all().update({ state: 'confirmed' })
   const announced = await hear()
   expect(announced.length).toBeLessThan(5)
-  const told = announced.flatMap((one) => one.ids)
-  expect(told.sort()).toEqual(ids.map((id) => id.padEnd(66, '0')).sort())
+  const announcedIds = announced.flatMap((one) => one.ids)
+  expect(announcedIds.sort()).toEqual(ids.map((id) => id.padEnd(66, '0')).sort())
 })
 
 test('changes that no listener waits for are not announced', async () => {
   await insertMined([[1, 0]])
-  await all().update({ message: 'still', lease_owner: 'somebody' })
+  await all().update({ message: 'still', lease_owner: 'another signer' })
   await all().update({ state: 'mined' })
   expect(await hear()).toEqual([])
 })
@@ -128,8 +128,8 @@ test('a subscriber receives each change separately', async () => {
   await all().update({ state: 'confirmed' })
   while (changes.length < 3) await session.query('select pg_sleep(0.005)')
   ending.abort()
-  const told = changes.slice(1).sort((a, b) => (String(a?.id) < String(b?.id) ? -1 : 1))
-  expect(told).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed', chainId: chain })))
+  const received = changes.slice(1).sort((a, b) => (String(a?.id) < String(b?.id) ? -1 : 1))
+  expect(received).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed', chainId: chain })))
 })
 
 test('step events are in the order of their logs, for any order of the rows', async () => {
@@ -140,8 +140,8 @@ test('step events are in the order of their logs, for any order of the rows', as
     [1, 4],
   ]).then((ids) => Promise.all(ids.map((id) => all().where({ id }).pluck<string[]>('tx_hash'))))
   await all().update({ state: 'confirmed' })
-  const told = await events().pluck<{ txHash: string }[]>('data')
-  expect(told.map(({ txHash }) => txHash)).toEqual(hashes.flat().reverse())
+  const emitted = await events().pluck<{ txHash: string }[]>('data')
+  expect(emitted.map(({ txHash }) => txHash)).toEqual(hashes.flat().reverse())
   expect(new Set(await events().pluck<string[]>('wallet_id'))).toEqual(new Set([wallet.id]))
 })
 

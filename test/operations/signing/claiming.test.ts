@@ -218,13 +218,16 @@ describe('refuseOperation and returnOperation', () => {
 })
 
 describe('expireOperation and requeueOperation', () => {
-  test.each(['signed', 'mined', 'confirmed', 'final', 'rejected'])('never change a %s operation', async (state) => {
-    const isIn = ['mined', 'confirmed', 'final'].includes(state)
-    const id = await insert({ state, ...(isIn ? inBlock : {}) })
-    const before = await row(id)
-    await expireOperation(database.db, id)
-    expect(await row(id)).toEqual(before)
-  })
+  test.each(['signed', 'mined', 'confirmed', 'final', 'rejected'])(
+    'never change a %s operation',
+    async (state) => {
+      const isIn = ['mined', 'confirmed', 'final'].includes(state)
+      const id = await insert({ state, ...(isIn ? inBlock : {}) })
+      const before = await row(id)
+      await expireOperation(database.db, id)
+      expect(await row(id)).toEqual(before)
+    },
+  )
 
   test('never end a mint, so that burned money arrives', async () => {
     const id = await insert({ kind: 'mint' })
