@@ -61,14 +61,17 @@ export type SenderBalance = { balanceWei: bigint; usedNonces: bigint }
 export type Means = SenderBalance & { l1Price: L1Price }
 
 /** The signing context of one bundle: its sender, and the chain's head and gas prices when it began. */
-export type Round = GasPrices & { client: ChainClient; sender: Sender }
+export type SigningContext = GasPrices & { client: ChainClient; sender: Sender }
 
 /**
  * Reads the chain state that a sender needs before it prepares operations.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas exceeds the cap.
  */
-export async function readRound(client: ChainClient, sender: Sender): Promise<Round> {
+export async function readSigningContext(
+  client: ChainClient,
+  sender: Sender,
+): Promise<SigningContext> {
   return { client, sender, ...(await readGasPrices(client)) }
 }
 
@@ -77,10 +80,10 @@ export async function readMeans({
   client,
   sender,
   head,
-}: Pick<Round, 'client' | 'sender' | 'head'>): Promise<Means> {
+}: Pick<SigningContext, 'client' | 'sender' | 'head'>): Promise<Means> {
   const block = { blockNumber: head }
   const [balance, l1Price] = await Promise.all([
-    readSenderBalance(client, sender.sender, block),
+    readSenderBalance(client, sender.address, block),
     readL1PriceAt(client, { block }),
   ])
   return { ...balance, l1Price }

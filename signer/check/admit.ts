@@ -6,7 +6,7 @@ import {
 import { refuseOperation, returnOperation } from '../../operations/signing/signing.js'
 import { failureCodes } from '../../domain/intent/operation.js'
 import { shortage, type CapacityDemand } from './capacityDemand.js'
-import { claimedBy, type Round, type SignerTools } from '../signingContext.js'
+import { claimedBy, type SigningContext, type SignerTools } from '../signingContext.js'
 import { RETRY_MS } from '../../runtime/durations.js'
 import type { ChainClient } from '../../evm/connect.js'
 import type { Db } from '../../db/client/connect.js'
@@ -17,7 +17,7 @@ type AdmittingTools = Pick<SignerTools, 'db' | 'keyring'>
 /** Locks what the operations contend for until the transaction ends. Call it before locking their rows. */
 export async function lockContention(
   trx: Db,
-  { client }: Round,
+  { client }: SigningContext,
   prepared: Prepared[],
 ): Promise<void> {
   const keys = demandsOf(prepared).map(({ key }) => key)
@@ -31,12 +31,12 @@ export async function lockContention(
  */
 export async function admit(
   { db: trx, keyring }: AdmittingTools,
-  round: Round,
+  context: SigningContext,
   prepared: Prepared[],
 ): Promise<Prepared[]> {
   const resources = demandsOf(prepared).flatMap((demand) => demand.resources)
   if (resources.length === 0) return prepared
-  const { client, head } = round
+  const { client, head } = context
   const ids = prepared.map(({ operation }) => operation.id)
   const { chainId } = client.chain
   const contenders = await readContenders(trx, { chainId, resources, head, ids })

@@ -101,7 +101,7 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   const balances = await Promise.all(
     senders.map(async (one) => ({
       ...one,
-      ...(await readSenderBalance(client, one.sender, { blockHash: prices.headHash })),
+      ...(await readSenderBalance(client, one.address, { blockHash: prices.headHash })),
     })),
   )
   const treasury = balances.find(({ purpose }) => purpose === 'treasury')
@@ -140,7 +140,7 @@ async function keepSenderFilled(
   const { usual, limits, treasury } = look
   const { spendable, need } = await updateDryness(tools, look, sender)
   const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
-  const key = `${sender.chainId}/${sender.sender}`
+  const key = `${sender.chainId}/${sender.address}`
   if (spendable >= largest(high / LOW_PART, need)) {
     reported.delete(key)
     return true
@@ -148,7 +148,11 @@ async function keepSenderFilled(
   const isUnderWay = sender.refillNonce !== null && sender.refillNonce >= treasury.usedNonces
   if (isUnderWay) return false
   const result = await refill(tools, look, { sender, wantedWei: high - spendable })
-  const facts = { chain: look.client.chain.name, sender: sender.sender, treasury: treasury.sender }
+  const facts = {
+    chain: look.client.chain.name,
+    sender: sender.address,
+    treasury: treasury.address,
+  }
   if (result.kind === 'sent') {
     const { nonce, hash, valueWei } = result
     log.info({ ...facts, eth: fromUnits(valueWei, 18), nonce, hash }, 'sender refilled')
@@ -175,7 +179,7 @@ async function refill(
 ): Promise<Refill> {
   if (wantedWei <= 0n)
     return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low. Raise it.' }
-  const { request, l1FeeWei } = planTransfer(client, prices, sender.sender)
+  const { request, l1FeeWei } = planTransfer(client, prices, sender.address)
   const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
     await lockPauses(trx)

@@ -30,7 +30,7 @@ describe('a burn', () => {
     expect(await world.burnOf(burn)).toMatchObject({ eventNonce: nonce, attestation: '0x01' })
   })
 
-  test('gets its own message beside another burn of the bundle, in one request', async () => {
+  test('gets its own message when its bundle has another burn, in one request', async () => {
     const [one, two] = [await world.openBurn(), await world.openBurn()]
     await world.round()
     world.service().turn('broken')
@@ -44,7 +44,7 @@ describe('a burn', () => {
     expect(world.service().askedAbout(await world.hashOf(one))).toBe(before)
   })
 
-  test('of twenty in one bundle takes a twentieth of a request', async () => {
+  test('of twenty in one bundle shares one request with the others', async () => {
     const { attestingQuestions } = world.service()
     await world.stopAttester()
     const burns: StoredBurn[] = []
@@ -129,7 +129,7 @@ describe('the attestation service', () => {
   const warnings = () =>
     world.logs.filter(({ message }) => message === 'attestation service unreachable')
 
-  test('error: a failing service is asked until it answers, and the failure is logged once', async () => {
+  test('error: a failing service gets requests until it answers, and the failure is logged once', async () => {
     const before = warnings().length
     world.service().turn('broken')
     const burn = await world.burned()

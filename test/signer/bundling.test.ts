@@ -114,11 +114,11 @@ describe('deposits above the cap of a market', () => {
 
   test('a market without a cap that reverts once during a block import accepts all', async () => {
     const all = await lendEach(3, usdcUnits)
-    let isToldOnce = false
+    let hasReverted = false
     world.proxy.set(async ({ method, params }) => {
       const { data = '' } = (params[0] ?? {}) as { data?: string }
-      if (isToldOnce || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
-      isToldOnce = true
+      if (hasReverted || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
+      hasReverted = true
       const reported = await world.rpc<string>(method, params)
       const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [
         AggregateArguments[],
@@ -133,7 +133,7 @@ describe('deposits above the cap of a market', () => {
     })
     await world.sign()
     world.proxy.set(undefined)
-    expect(isToldOnce).toBe(true)
+    expect(hasReverted).toBe(true)
     expect(await statesOf(all)).toEqual({ signed: 3 })
     await include()
   })
@@ -143,9 +143,9 @@ describe('deposits above the cap of a market', () => {
     const [lend] = (await lendEach(1, usdcUnits)) as [Lend]
     const deciding = await world.db.transaction()
     await lockContended(deciding, world.chain.chainId, [`deposit:${marketPoolOf(poolOf(world))}`])
-    let isOver = false
-    const signing = world.sign().finally(() => (isOver = true))
-    await world.waitUntil(async () => isOver || (await isBlocked(world.db)))
+    let hasEnded = false
+    const signing = world.sign().finally(() => (hasEnded = true))
+    await world.waitUntil(async () => hasEnded || (await isBlocked(world.db)))
     const meanwhile = await statesOf([lend])
     await deciding.commit()
     await signing

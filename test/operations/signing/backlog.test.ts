@@ -29,9 +29,9 @@ afterAll(async () => {
 
 /** The only sender of a new chain. */
 async function createSender(db = database.db): Promise<Sender> {
-  const own = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
-  const { sender, kekId: kek_id, sealedKey: sealed_key } = own
-  await db('sender').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
+  const own = { address: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
+  const { address, kekId: kek_id, sealedKey: sealed_key } = own
+  await db('sender').insert({ chain_id: ++chains, sender: address, kek_id, sealed_key })
   return { ...own, chainId: BigInt(chains), purpose: 'operations' }
 }
 

@@ -35,12 +35,12 @@ afterAll(() => database?.drop())
 beforeEach(async () => {
   sender = {
     chainId: BigInt(++chains),
-    sender: newId('0x'),
+    address: newId('0x'),
     kekId: 'kek',
     sealedKey: Buffer.alloc(1),
     purpose: 'operations',
   }
-  const { sender: address, kekId: kek_id, sealedKey: sealed_key } = sender
+  const { address, kekId: kek_id, sealedKey: sealed_key } = sender
   await database.db('sender').insert({ chain_id: chains, sender: address, kek_id, sealed_key })
   intentId = await insertTestIntent(database.db, wallet, 'executing')
 })
@@ -58,7 +58,7 @@ const HOUR_MS = 3_600_000
 async function insertTransaction(): Promise<string> {
   const [tx] = await database
     .db('chain_tx')
-    .insert({ chain_id: chains, sender: sender.sender, nonce: 0 })
+    .insert({ chain_id: chains, sender: sender.address, nonce: 0 })
     .returning<{ id: bigint }[]>('id')
   return String(tx?.id)
 }
@@ -67,7 +67,7 @@ const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR
 const states: [string, OperationFields, takable: boolean][] = [
   ['queued', { state: 'queued' }, true],
   ['deferred, its time come', deferred, false],
-  ['signed, without a bundleTransaction', { state: 'signed' }, true],
+  ['signed, without a bundle transaction', { state: 'signed' }, true],
   ['mined', { state: 'mined', ...inBlock }, false],
   ['confirmed', { state: 'confirmed', ...inBlock }, false],
   ['final', { state: 'final', ...inBlock }, false],

@@ -59,7 +59,7 @@ export async function startAttestationService() {
     /** Highest number of concurrent unanswered requests about transactions. */
     mostHeld: () => most,
 
-    /** Attests a message that was sent in a transaction, beside others there; its nonce. */
+    /** Attests a message that was sent in a transaction, in addition to others there; returns its nonce. */
     attest(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
       const parts = [dataSlice(sent, 0, 12), nonce, dataSlice(sent, 44, expirationAt)]
       const message = concat([...parts, toBeHex(expiresAt, 32), dataSlice(sent, expirationAt + 32)])

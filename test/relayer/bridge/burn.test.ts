@@ -49,7 +49,7 @@ describe('a burn', () => {
     }
   })
 
-  test('that a reorg removes is not spent any more, and burned once again', async () => {
+  test('that a reorg removes is no longer spent, and is burned once again', async () => {
     const { operationId, intentId, wallet } = await createBurn()
     await world.round()
     const first = await burnOf(operationId)

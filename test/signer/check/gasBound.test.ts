@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signOnce } from '../../../signer/sign.js'
 import { assertAffordable } from '../../../signer/check/gasBound.js'
-import { readMeans, readRound } from '../../../signer/signingContext.js'
+import { readMeans, readSigningContext } from '../../../signer/signingContext.js'
 import { readSenders } from '../../../operations/signing/signing.js'
 import { createWorld, usdcUnits, type World } from '../../relayer/world/fixture.js'
 
@@ -29,7 +29,7 @@ describe('assertAffordable', () => {
   test('each operation of a bundle is checked, independent of cheaper ones', async () => {
     const [sender] = await readSenders(world.db)
     if (!sender) throw new Error('There is no sender.')
-    const turn = await readRound(world.signer.chains.byId(0), sender)
+    const turn = await readSigningContext(world.signer.chains.byId(0), sender)
     const round = { ...turn, ...(await readMeans(turn)) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
     const operationGasWei = 520_000n * round.fees.maxWei
