@@ -47,7 +47,11 @@ async function sendInOrder(tools: DriverTools, transactions: OpenTransaction[]):
   }
 }
 
-/** True when a transaction need not be sent again: one of its sends is mined, or none can be. `transactions`: all of its sender. */
+/**
+ * True when a transaction need not be sent again: one of its sends is mined, or none can be.
+ *
+ * @param transactions - All open ones of its sender, in nonce order.
+ */
 async function isFinished(
   tools: DriverTools,
   transactions: OpenTransaction[],

@@ -21,7 +21,7 @@ const PREPARE_MS = 5_000
 /** After this many leases that expire without a result, the operation is assumed to crash its signer. */
 const LOST_LEASES = 5
 
-/** Prepares an operation. Never throws: an operation that may not be signed is released, and the result is undefined. */
+/** Prepares an operation. Never throws: it releases an operation that may not be signed, and returns undefined. */
 export async function prepareOrRelease(
   tools: SignerTools,
   context: SigningContext,

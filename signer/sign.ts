@@ -111,7 +111,7 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
   const claimed = await claimOperations(db, { ...sender, lateSeconds }, keyring.leaseOwner)
   const size = claimed.length
   if (size === 0) return nothing
-  faultPoint('signer: taken, not signed')
+  faultPoint('signer: claimed, not signed')
   try {
     const context = await atMost(readSigningContext(client, sender), patienceMs)
     if (!context) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)

@@ -1,4 +1,4 @@
-import { readBatch, travelsAlone, writeBatch, type JsonRpcCall } from './batch.js'
+import { readBatch, needsOwnRequest, writeBatch, type JsonRpcCall } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
@@ -77,14 +77,14 @@ export function createEndpoint(
 
 function sendWaiting(queue: EndpointQueue): void {
   queue.timer = undefined
-  const waiting = queue.waiting.filter(({ call }) => !call.isOver)
+  const waiting = queue.waiting.filter(({ call }) => !call.isSettled)
   // Slow calls go last, so that they do not split the batch of the others.
-  const alone = waiting.filter(({ call }) => travelsAlone(call))
-  queue.waiting = [...waiting.filter(({ call }) => !travelsAlone(call)), ...alone]
+  const alone = waiting.filter(({ call }) => needsOwnRequest(call))
+  queue.waiting = [...waiting.filter(({ call }) => !needsOwnRequest(call)), ...alone]
   while (queue.waiting.length > 0 && queue.requests < REQUESTS) {
     const firstId = queue.nextId
     const calls = queue.waiting.map(({ call }) => call)
-    if (calls[0] && travelsAlone(calls[0]) && queue.aloneRequests >= ALONE_REQUESTS) return
+    if (calls[0] && needsOwnRequest(calls[0]) && queue.aloneRequests >= ALONE_REQUESTS) return
     const { size, body } = writeBatch(calls, firstId)
     queue.nextId += size
     void exchange(queue, queue.waiting.splice(0, size), { body, firstId })
@@ -99,7 +99,7 @@ async function exchange(
   const { endpoint, http, redact } = queue
   const askedAt = Date.now()
   const stopWatch = watchTime(queue, batch, askedAt)
-  const alone = batch.filter(({ call }) => travelsAlone(call)).length
+  const alone = batch.filter(({ call }) => needsOwnRequest(call)).length
   queue.requests += 1
   queue.aloneRequests += alone
   const replies = await http.post(body).then(readBatch).catch(toNoAnswer)

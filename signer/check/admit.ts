@@ -65,11 +65,11 @@ function fits(one: Prepared, { contenders, admitted, rejected }: Rivals): boolea
   const before = contenders
     .filter(({ resource, isOwn }) => !isOwn && resources.includes(resource))
     .filter((other) => other.isInFlight || (isServable(other, limit) && isBefore(other, own)))
-  const taken = [...before, ...demandsOf(admitted.filter(isRival))]
+  const rivals = [...before, ...demandsOf(admitted.filter(isRival))]
   // Without rivals the operation's own simulation is sufficient.
-  if (taken.length === 0 && !rejected.some(isRival)) return true
+  if (rivals.length === 0 && !rejected.some(isRival)) return true
   const isPassed = rejected.filter(isRival).some((rival) => isServable(demandOf(rival), limit))
-  const sum = taken.reduce((total, { units }) => total + units, demand.units)
+  const sum = rivals.reduce((total, { units }) => total + units, demand.units)
   return !isPassed && sum <= limit
 }
 
@@ -86,13 +86,13 @@ async function release(
   one: Prepared,
 ): Promise<void> {
   const { kind } = one.operation
-  const taken = claimedBy({ keyring }, one.operation)
+  const claimed = claimedBy({ keyring }, one.operation)
   const demand = demandOf(one)
   if (!demand?.market || (kind !== 'deposit' && kind !== 'withdraw')) {
-    await returnOperation(trx, taken, RETRY_MS)
+    await returnOperation(trx, claimed, RETRY_MS)
     return
   }
-  await refuseOperation(trx, taken, {
+  await refuseOperation(trx, claimed, {
     state: 'deferred',
     code: failureCodes[kind],
     message: shortage(client, kind, demand),

@@ -18,7 +18,7 @@ import {
   prepareActions,
   type RunningIntent,
 } from './world/everyAction.js'
-import { startFork, startSecondAddress, type Baseline } from './world/baseline.js'
+import { startFork, startSecondAddress, type SecondEndpoint } from './world/secondEndpoint.js'
 import type { Fault } from '../support/faultProxy.js'
 import type { World } from './world/fixture.js'
 
@@ -59,7 +59,7 @@ type Relayer = { run(): () => Promise<unknown> }
 
 describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   let world: World
-  let other: Baseline
+  let other: SecondEndpoint
 
   afterEach(async () => {
     world?.proxy.set(undefined)
@@ -125,7 +125,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
       await world.rpc('anvil_removePoolTransactions', [sender])
   }
 
-  const isOver = async () => {
+  const hasEnded = async () => {
     const open = await world.db('operation').whereNotIn('state', ['confirmed', 'final'])
     const all = await world.db('operation').where({ chain_id: world.chain.chainId })
     return open.length === 0 && all.length >= ordered
@@ -138,7 +138,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     const end = relayer.run()
     const handInAll = async () => {
       for (const intent of intents) await intent.handIn()
-      return isOver()
+      return hasEnded()
     }
     await world
       .waitUntil(handInAll, LIMIT_MS)
@@ -164,7 +164,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     throw late
   }
 
-  test.each<[number, string, () => Promise<Baseline>]>([
+  test.each<[number, string, () => Promise<SecondEndpoint>]>([
     [20, 'both of the same node', () => startSecondAddress(world)],
     [50, 'one of them on a longer fork', () => startFork(world)],
   ])(

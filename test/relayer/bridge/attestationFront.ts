@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** A message as the service returns it for a burn. */
-export type ServiceMessage = { message: string; attestation: string; eventNonce: string }
-type ChangeMessages = (messages: ServiceMessage[]) => ServiceMessage[]
+export type ForwardedMessage = { message: string; attestation: string; eventNonce: string }
+type ChangeMessages = (messages: ForwardedMessage[]) => ForwardedMessage[]
 
 /** The attestation service behind a proxy that can change its answers about burns. */
 export async function startFront(target: string) {
   let change: ChangeMessages | undefined
-  const asked: string[] = []
+  const requests: string[] = []
 
   async function handle({ method, url = '/' }: IncomingMessage, response: ServerResponse) {
-    asked.push(`${method} ${url}`)
+    requests.push(`${method} ${url}`)
     const answer = await fetch(target + url, { method: method ?? 'GET' })
-    const body = (await answer.json()) as { messages?: ServiceMessage[] }
+    const body = (await answer.json()) as { messages?: ForwardedMessage[] }
     const changed = change && body.messages ? { messages: change(body.messages) } : body
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(changed))
@@ -26,7 +26,7 @@ export async function startFront(target: string) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Method and path of all requests. */
-    asked,
+    requests,
     set: (next: ChangeMessages | undefined) => (change = next),
     stop() {
       server.closeAllConnections()

@@ -80,8 +80,8 @@ export async function createBridgeWorld(
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
   const logs: { message: string; facts: object }[] = []
-  const say = (facts: object, message: string) => void logs.push({ message, facts })
-  const log: PartLog = { info: say, warn: say, error: say }
+  const record = (facts: object, message: string) => void logs.push({ message, facts })
+  const log: PartLog = { info: record, warn: record, error: record }
   const keyring = { kek, treasury, leaseOwner: 'signer' }
   const shared = { database, db, signerDb, registry, keyring, log }
   const sites = await Promise.all(started.map((one) => createSite(shared, one)))

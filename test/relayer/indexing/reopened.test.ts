@@ -160,13 +160,13 @@ describe('a final status that a reorg changes', () => {
     await end()
     await vanish(1)
     await world.db('intent').update({ dispatch_attempted_at: null })
-    const taken = (await findReopened(world.workerDb, 100)).find(
+    const found = (await findReopened(world.workerDb, 100)).find(
       ({ intent }) => intent.id === lend.intentId,
     )
     await mineAgain()
     await end()
     await vanish(1)
-    await setRecovered(world.workerDb, lend.intentId, taken?.recoverAt ?? '')
+    await setRecovered(world.workerDb, lend.intentId, found?.recoverAt ?? '')
     expect(await intentRow()).toMatchObject({ recover_at: expect.any(Date) })
     await mineAgain()
   })

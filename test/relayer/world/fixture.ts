@@ -103,10 +103,10 @@ export async function createWorld(
   const account = await createAccount(database.db, { name: 'test', plan: 'pro' })
 
   const logs: WorldLog[] = []
-  const say = (level: WorldLog['level']) => (facts: object, message: string) => {
+  const record = (level: WorldLog['level']) => (facts: object, message: string) => {
     logs.push({ level, message, facts })
   }
-  const log = { info: say('info'), warn: say('warn'), error: say('error') }
+  const log = { info: record('info'), warn: record('warn'), error: record('error') }
   const closers: (() => Promise<unknown>)[] = []
 
   const rpc = <T>(method: string, params: unknown[] = []) => callRpc<T>(node.url, method, params)
@@ -260,7 +260,7 @@ export async function createWorld(
       open?: Parameters<typeof submitOperation>[2],
     ): Promise<{ intentId: string; operationId: string; order: E }> {
       const row = await submitOperation(workerDb, order, open)
-      if (!row) throw new Error('The intent is over.')
+      if (!row) throw new Error('The intent has ended.')
       return { intentId: order.intentId, operationId: row.id, order }
     },
 

@@ -22,19 +22,19 @@ describe('assertAffordable', () => {
     })
     expect(await world.transactions()).toHaveLength(0)
     await world.retryNow(lend)
-    await world.round()
+    await world.funded()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
   })
 
   test('each operation of a bundle is checked, independent of cheaper ones', async () => {
     const [sender] = await readSenders(world.db)
     if (!sender) throw new Error('There is no sender.')
-    const turn = await readSigningContext(world.signer.chains.byId(0), sender)
-    const round = { ...turn, ...(await readMeans(turn)) }
+    const context = await readSigningContext(world.signer.chains.byId(0), sender)
+    const funded = { ...context, ...(await readMeans(context)) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
-    const operationGasWei = 520_000n * round.fees.maxWei
+    const operationGasWei = 520_000n * funded.fees.maxWei
     const assertBound = (gas: bigint[]) =>
-      assertAffordable({ operationGasWei }, round, { unsigned, gas })
+      assertAffordable({ operationGasWei }, funded, { unsigned, gas })
     // The operations share 20,000 gas of the bundle.
     expect(() => assertBound([600_000n, 500_000n])).toThrow(
       'exceeds the gas budget of an operation',
@@ -46,7 +46,7 @@ describe('assertAffordable', () => {
       'exceeds the gas budget of an operation',
     )
     expect(() =>
-      assertAffordable({ operationGasWei }, round, {
+      assertAffordable({ operationGasWei }, funded, {
         unsigned: { data: '0x', gasLimit: 1_020_000n },
         gas: [510_000n, 490_000n],
       }),
