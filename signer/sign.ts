@@ -15,10 +15,10 @@ import { PATIENCE_MS, prepareTogether } from './patience.js'
 import { prepareOrRelease, release, releaseAll } from './release.js'
 import { keepReplacing } from './senders/replace.js'
 import {
-  readMeans,
+  readSenderState,
   readSigningContext,
   claimedBy,
-  type Means,
+  type SenderState,
   type SigningContext,
   type SignerTools,
 } from './signingContext.js'
@@ -121,8 +121,8 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
       return { size }
     }
     const orders = await readOrders(db, claimed)
-    const [means, { ready, late }] = await Promise.all([
-      readMeans(context),
+    const [senderState, { ready, late }] = await Promise.all([
+      readSenderState(context),
       prepareTogether(
         claimed,
         (operation) => {
@@ -132,7 +132,7 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
         patienceMs,
       ),
     ])
-    const funded = { ...context, ...means }
+    const funded = { ...context, ...senderState }
     await storeAll(tools, funded, ready)
     return { size, late: late?.then((prepared) => storeAll(tools, funded, prepared)) }
   } catch (error) {
@@ -145,7 +145,7 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
 /** Never throws: an operation that cannot be stored is released, at the latest when its lease expires. */
 async function storeAll(
   tools: SignerTools,
-  context: SigningContext & Means,
+  context: SigningContext & SenderState,
   prepared: Prepared[],
 ): Promise<void> {
   for (const group of groupByTransaction(prepared)) {
@@ -158,7 +158,7 @@ async function storeAll(
 /** Releases an operation that cannot be signed. Halves a bundle that cannot be stored until it can. */
 async function storeGroup(
   tools: SignerTools,
-  context: SigningContext & Means,
+  context: SigningContext & SenderState,
   group: Prepared[],
 ): Promise<void> {
   const { client, sender } = context

@@ -58,7 +58,7 @@ export type Prices = GasPrices & { l1Price: L1Price }
 export type SenderBalance = { balanceWei: bigint; usedNonces: bigint }
 
 /** The inputs for storing a transaction. They are read first: no chain request may run while rows are locked. */
-export type Means = SenderBalance & { l1Price: L1Price }
+export type SenderState = SenderBalance & { l1Price: L1Price }
 
 /** The signing context of one bundle: its sender, and the chain's head and gas prices when it began. */
 export type SigningContext = GasPrices & { client: ChainClient; sender: Sender }
@@ -76,11 +76,11 @@ export async function readSigningContext(
 }
 
 /** @throws {ServiceError} RPC_ERROR when the node does not answer. */
-export async function readMeans({
+export async function readSenderState({
   client,
   sender,
   head,
-}: Pick<SigningContext, 'client' | 'sender' | 'head'>): Promise<Means> {
+}: Pick<SigningContext, 'client' | 'sender' | 'head'>): Promise<SenderState> {
   const block = { blockNumber: head }
   const [balance, l1Price] = await Promise.all([
     readSenderBalance(client, sender.address, block),

@@ -18,7 +18,7 @@ import type { Operation } from '../operations/operations.js'
 import {
   asGas,
   type Keyring,
-  type Means,
+  type SenderState,
   type SenderBalance,
   type SigningContext,
   type SignerTools,
@@ -40,7 +40,7 @@ export type Broken = { operation: Operation; error: unknown }
  */
 export async function signAndStore(
   tools: SignatureStoreTools & Pick<SignerTools, 'limits' | 'log'>,
-  context: SigningContext & Means,
+  context: SigningContext & SenderState,
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
@@ -85,7 +85,7 @@ async function signAll(keyring: Keyring, { client }: SigningContext, prepared: P
 /** Includes the stored signature of an operation in a new transaction of its own, after the old one was dropped. */
 export async function storeAgain(
   { db, ...tools }: SignatureStoreTools,
-  context: SigningContext & Means,
+  context: SigningContext & SenderState,
   signed: Signed,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
@@ -100,7 +100,7 @@ export async function storeAgain(
 /** `db` is the transaction that has locked the operations. Their signatures are verified. */
 async function storeTransaction(
   tools: SignatureStoreTools,
-  context: SigningContext & Means,
+  context: SigningContext & SenderState,
   included: Signed[],
 ): Promise<Stored> {
   const planned = planTransaction(context, included)

@@ -11,7 +11,7 @@ import type { SigningContext } from '../signingContext.js'
 import type { Held } from '../../domain/intent/waiting.js'
 import type { Db } from '../../db/client/connect.js'
 
-type Fed = { operation: Operation; sourceStep: PlanStep; wallet: string }
+type SourcedOperation = { operation: Operation; sourceStep: PlanStep; wallet: string }
 
 /**
  * Base units that the previous step delivered to the wallet, read from the logs of its operation on the spending
@@ -24,7 +24,7 @@ type Fed = { operation: Operation; sourceStep: PlanStep; wallet: string }
 export async function readPreviousOutput(
   db: Db,
   context: SigningContext,
-  { operation, sourceStep, wallet }: Fed,
+  { operation, sourceStep, wallet }: SourcedOperation,
 ): Promise<bigint> {
   const { client, head } = context
   const kind = lastKind(sourceStep)

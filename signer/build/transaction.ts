@@ -6,7 +6,7 @@ import { encodeBundle, gasLimitOf } from '../../evm/calls/userOperation.js'
 import type { Call } from '../../domain/intent/operation.js'
 import type { Sender } from '../../operations/signing/signing.js'
 import type { Authorization, Signed } from './payload.js'
-import type { Means, SigningContext } from '../signingContext.js'
+import type { SenderState, SigningContext } from '../signingContext.js'
 
 /** A transaction that a sender or the treasury signs. Amounts in wei. */
 export type UnsignedTransaction = {
@@ -27,7 +27,7 @@ export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: b
 
 /** The transaction in which a sender includes signed operations. */
 export function planTransaction(
-  { client: { chain }, sender, fees, l1Price }: SigningContext & Means,
+  { client: { chain }, sender, fees, l1Price }: SigningContext & SenderState,
   included: Signed[],
 ): Planned {
   const { to, data } = callOf(sender, included)

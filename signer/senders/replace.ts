@@ -16,7 +16,12 @@ import {
 import { lockPauses, isPaused } from '../../db/pauses.js'
 import { lockNextNonce, readAllSenders, type Sender } from '../../operations/signing/signing.js'
 import { divideUp, largest, smallest } from '../../domain/money.js'
-import { readGasTerms, type GasTerms, type Means, type SignerTools } from '../signingContext.js'
+import {
+  readGasTerms,
+  type GasTerms,
+  type SenderState,
+  type SignerTools,
+} from '../signingContext.js'
 import { senderKeyContext } from '../store.js'
 import { LOOK_MS } from '../../runtime/durations.js'
 import type { Chain } from '../../evm/registry.js'
@@ -99,7 +104,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
 }
 
 /** Current fees of the chain, the sender's balance, and the highest cost of a transaction, wei. */
-type Budget = GasTerms & Pick<Means, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
+type Budget = GasTerms & Pick<SenderState, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
 
 /** An unsigned transaction. `isEmpty`: it includes no operation and only uses up its nonce. */
 type ReplacementDraft = { unsigned: TransactionRequest; isEmpty: boolean }

@@ -15,7 +15,12 @@ import { signCancellation } from '../signing.js'
 import { HOUR_MS } from '../../runtime/durations.js'
 import type { Payload, Signed } from '../build/payload.js'
 import { findFailure } from '../check/simulate.js'
-import { readMeans, claimedBy, type SigningContext, type SignerTools } from '../signingContext.js'
+import {
+  readSenderState,
+  claimedBy,
+  type SigningContext,
+  type SignerTools,
+} from '../signingContext.js'
 import { storeAgain } from '../store.js'
 import { callOf } from '../build/transaction.js'
 import type { Operation } from '../../operations/operations.js'
@@ -59,7 +64,11 @@ export async function resubmit(
     await returnNotIncluded(tools.db, claimedBy(tools, operation), { message })
     return
   }
-  const stored = await storeAgain(tools, { ...context, ...(await readMeans(context)) }, signed)
+  const stored = await storeAgain(
+    tools,
+    { ...context, ...(await readSenderState(context)) },
+    signed,
+  )
   if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signOnce } from '../../../signer/sign.js'
 import { assertAffordable } from '../../../signer/check/gasBound.js'
-import { readMeans, readSigningContext } from '../../../signer/signingContext.js'
+import { readSenderState, readSigningContext } from '../../../signer/signingContext.js'
 import { readSenders } from '../../../operations/signing/signing.js'
 import { createWorld, usdcUnits, type World } from '../../relayer/world/fixture.js'
 
@@ -30,7 +30,7 @@ describe('assertAffordable', () => {
     const [sender] = await readSenders(world.db)
     if (!sender) throw new Error('There is no sender.')
     const context = await readSigningContext(world.signer.chains.byId(0), sender)
-    const funded = { ...context, ...(await readMeans(context)) }
+    const funded = { ...context, ...(await readSenderState(context)) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
     const operationGasWei = 520_000n * funded.fees.maxWei
     const assertBound = (gas: bigint[]) =>
