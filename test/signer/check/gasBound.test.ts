@@ -22,7 +22,7 @@ describe('assertAffordable', () => {
     })
     expect(await world.transactions()).toHaveLength(0)
     await world.retryNow(lend)
-    await world.funded()
+    await world.round()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
   })
 
