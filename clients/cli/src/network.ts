@@ -31,7 +31,11 @@ export const networkOf = async ({ access, steward }: Session): Promise<Network> 
  * @param action - Description of the action: `Lend 25 USDC of alice`.
  * @throws {CommandError} without a confirmation.
  */
-export async function confirmRealMoney(session: Session, action: string, isSure: boolean): Promise<void> {
+export async function confirmRealMoney(
+  session: Session,
+  action: string,
+  isSure: boolean,
+): Promise<void> {
   if (isSure || (await networkOf(session)) === 'testnet') return
   const { io } = session
   if (!io.input.isTTY) {
