@@ -55,8 +55,8 @@ class AsyncIntents(Resource):
     ) -> Intent:
         """Returns the completed intent. Any process may wait for any intent of the account.
 
-        `on_event`, a function or a coroutine, receives each event once, from the first one. Lost connections and restarts of the
-        service are waited out.
+        `on_event`, a function or a coroutine function, receives each event once, from the first one.
+        Lost connections and restarts of the service do not end the wait.
 
         Raises:
             IntentFailedError: with the failed intent.
