@@ -92,7 +92,7 @@ describe('currentFunds', () => {
     ['it is burned', [burned], inWallet('bridge', '1')],
     ['its burn is not confirmed', [{ ...burned, confirmed: false }], inWallet('arbitrum', '1')],
     ['it has come out', [burned, minted], inWallet('base', '0.99985')],
-    ['a reorg has taken its burn back, not its mint', [minted], inWallet('base', '0.99985')],
+    ['a reorg removed its burn, not its mint', [minted], inWallet('base', '0.99985')],
     [
       'the deposit failed',
       [burned, minted, { ...lent, success: false }],

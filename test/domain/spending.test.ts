@@ -40,7 +40,7 @@ describe('isWithinRequest', () => {
   })
 
   test.each([
-    ['more than was taken out for it', '10.06'],
+    ['more than was withdrawn for it', '10.06'],
     ['all of it', '10'],
     ['a part of it', '4'],
   ])('holds for the retry of a withdrawal with %s to swap', (_, held) => {
