@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownAccountEntry } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 import type { Role } from '../../../domain/roles.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Makes a person a member of another account, by a link that he follows with his own password. */
+/** Makes a user a member of another account: they follow an invitation link and enter their password. */
 async function joinAnother({ email }: Person, role: Role): Promise<string> {
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'Another', plan: 'pro' })
@@ -32,7 +32,7 @@ const switchTo = (cookie: string, accountId: string) =>
 const statusOf = async (cookie: string) => (await pages('GET', '/session', { cookie })).status
 
 describe('GET /session/accounts', () => {
-  test('tells the accounts of whoever is signed in, by name, and which he is in', async () => {
+  test('lists the accounts of the signed-in user by name, and marks the current one', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const accounts = await accountsOf(person.cookie)

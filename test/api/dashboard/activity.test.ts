@@ -18,11 +18,11 @@ import {
   type TestWallet,
 } from '../../db/rows.js'
 import { silentChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
 const nodes = silentChains()
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let mine: Person
 let theirs: Person
@@ -115,7 +115,7 @@ describe('GET /requests', () => {
     expect((await read(`/requests?${query}`)).status).toBe(400)
   })
 
-  test('error: UNAUTHORIZED for a key and for nobody', async () => {
+  test('error: UNAUTHORIZED for an API key and without credentials', async () => {
     const key = await createApiKey(world.database.db, mine.accountId, { name: 'x' })
     for (const path of ['/requests', '/usage/days', '/usage/ledger', '/overview', '/search?q=x']) {
       const answer = await world.api.call('GET', `/dashboard/api${path}`, { key })
@@ -125,7 +125,7 @@ describe('GET /requests', () => {
 })
 
 describe('GET /usage/days and /keys/:id/use', () => {
-  test('tell requests, errors and credits by day', async () => {
+  test('return requests, errors and credits by day', async () => {
     const key = await createApiKey(world.database.db, mine.accountId, { name: 'x' })
     const keyDigest = digestOf(key)?.toString('base64')
     const at = (day: string) => new Date(`${day}T12:00:00Z`)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyEntry, newKeyAnswer, type NewKeyAnswer } from '../../../api/schemas/dashboard.js'
 import { scopeMember, scopeTransaction } from '../../../db/client/scope.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let owner: Person
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteEntry, invitationAnswer, memberEntry } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -31,11 +31,11 @@ const list = async ({ cookie }: Person, path = '/members') =>
   (await pages('GET', path, { cookie })).body.data as { id: string; role: string; email: string }[]
 
 describe('an invitation', () => {
-  test('tells what it is for, and makes a member who is signed in', async () => {
+  test('describes the invitation, and makes a signed-in member', async () => {
     const owner = await newPerson(world)
     const token = await invite(owner, 'Carol@Example.com', 'developer')
-    const told = await pages('GET', `/invitations/${token}`)
-    expect(invitationAnswer.parse(told.body)).toMatchObject({
+    const invitation = await pages('GET', `/invitations/${token}`)
+    expect(invitationAnswer.parse(invitation.body)).toMatchObject({
       ...{ account: { name: 'test' }, role: 'developer', email: 'carol@example.com' },
       isKnown: false,
     })
@@ -93,12 +93,12 @@ describe('an invitation', () => {
     expect((await accept(token, {})).status).toBe(201)
   })
 
-  test('for somebody who has a password asks for that one', async () => {
+  test('for an existing user asks for their password', async () => {
     const owner = await newPerson(world)
     const known = await newPerson(world)
     const token = await invite(owner, known.email)
-    const told = await pages('GET', `/invitations/${token}`)
-    expect(told.body).toMatchObject({ isKnown: true })
+    const invitation = await pages('GET', `/invitations/${token}`)
+    expect(invitation.body).toMatchObject({ isKnown: true })
     expect((await accept(token, { password: 'another long password' })).status).toBe(401)
     const joined = await accept(token, { name: undefined })
     expect(joined.body).toMatchObject({ user: { id: known.userId, name: expect.any(String) } })

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { createPasswords } from '../../../api/http/auth/passwords.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let owner: Person
 
@@ -37,7 +37,11 @@ describe('Origin', () => {
       const { api } = world
       const response = await fetch(`${api.url}/dashboard/api${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', cookie: owner.cookie, ...told(headers) },
+        headers: {
+          'content-type': 'application/json',
+          cookie: owner.cookie,
+          ...definedHeaders(headers),
+        },
         body: JSON.stringify(body),
       })
       expect(response.status).toBe(403)
@@ -56,7 +60,7 @@ describe('Origin', () => {
   })
 })
 
-const told = (headers: object) =>
+const definedHeaders = (headers: object) =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
 
 describe('a session', () => {
@@ -216,7 +220,7 @@ test('a suspended account is closed to its members, too', async () => {
   expect(await statusOf(cookie)).toBe(403)
 })
 
-test('a user has requests of his own, which are not those of his account', async () => {
+test('a user has a rate limit of their own, apart from that of their account', async () => {
   const { cookie, userId, accountId } = await newPerson(world)
   const read = await pages('GET', '/wallets', { cookie })
   expect(read.headers.get('x-ratelimit-limit')).toBe('600')

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { createPasswords } from '../../../api/http/auth/passwords.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 /** What each comparison of a password had to compare with. */
 let compared: (string | null)[] = []
@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => world.stop())
 
 const WRONG = 'a wrong password'
-/** From an address, as the proxy in front of the API tells it. */
+/** Sends a request from an address that the proxy in front of the API reports. */
 const signIn = (email: string, password: string, address = '203.0.113.7') =>
   pages('POST', '/session', {
     body: { email, password },
@@ -95,7 +95,7 @@ describe('attempts to sign in', () => {
     expect(await statusOf('second@example.com', WRONG, '203.0.113.8')).toBe(401)
   })
 
-  test('of many addresses keep nobody out who comes from one that is known', async () => {
+  test('of many addresses do not lock out a user at a known address', async () => {
     const { email } = await newPerson(world)
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
     await failTimes(1, email, '203.0.113.60')

@@ -5,9 +5,9 @@ import { toJson, toTemplate } from '../../../api/docs/openapi.js'
 import { errorsOf } from '../../../api/docs/responses.js'
 import { errorCatalog, type ErrorCode } from '../../../domain/errors.js'
 import { document, documented, expectDocumented } from '../../support/openapi.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -124,7 +124,7 @@ describe('answers', () => {
     ['POST', '/v1/wallets', { userId: 'documented' }],
     ['POST', '/v1/wallets', { userId: '' }],
     ['GET', '/v1/wallets/documented', undefined],
-    ['GET', '/v1/wallets/nobody', undefined],
+    ['GET', '/v1/wallets/unknown', undefined],
     ['POST', '/v1/intents', { walletId, action: 'lend', amount: 1 }],
     ['POST', '/v1/intents', { walletId, action: 'lend', amount: 'x' }],
     ['GET', '/v1/intents/intent_0', undefined],

@@ -4,9 +4,9 @@ import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readContents, toPath, type Page } from '../../../api/docs/pages/contents.js'
 import { renderMarkdown } from '../../../api/docs/pages/markdown.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld()

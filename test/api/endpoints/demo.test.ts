@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setFundingCompleted } from '../../../db/intents/fundings.js'
 import { insertTestOperation } from '../../db/rows.js'
 import { isBlocked, waitUntilBlocked } from '../../support/blocked.js'
-import { startWorld, withoutId, type World } from '../api.js'
+import { startWorld, withoutId, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 let users = 0
 

@@ -75,8 +75,8 @@ describe('GET /readyz?verbose=true', () => {
     const key = await createApiKey(world.database.db, account, { name: 'ops', scopes: ['read'] })
     const { status, body, text } = await api.call('GET', '/readyz?verbose=true', { key })
     expect([status, readiness.parse(body)]).toEqual([200, body])
-    const told = (body as unknown as { chains: { chain: string; disabled: object[] }[] }).chains
-    expect(told.map(({ chain, disabled: parts }) => [chain, parts])).toEqual([
+    const shown = (body as unknown as { chains: { chain: string; disabled: object[] }[] }).chains
+    expect(shown.map(({ chain, disabled: parts }) => [chain, parts])).toEqual([
       ['ethereum-sepolia', [expect.objectContaining({ capability: `market:${NOWHERE}` })]],
       ['arbitrum-sepolia', []],
       ['base-sepolia', [expect.objectContaining({ what: 'the bridge' })]],
@@ -109,7 +109,7 @@ describe('what is disabled', () => {
     expect(base.body.disabled).toBeUndefined()
   })
 
-  test('lend: takes no market that is disabled, and none behind a broken bridge, and says so', async () => {
+  test('lend: skips disabled markets and markets behind a broken bridge, with the reason', async () => {
     const wallet = await world.newWallet({ 'arbitrum-sepolia': 2_000_000n })
     const { status, body } = await dryRun(wallet, { action: 'lend' })
     expect([status, body.executionPlan]).toEqual([

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { silentChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
 const DAY_S = 86_400
 const limits = { perWallet: 1, perAccount: 3 }
 
-let world: World
+let world: ApiWorld
 let key: string
 let users = 0
 
@@ -31,7 +31,7 @@ const age = (id: string, seconds: number) =>
     .where({ id })
     .update({ created_at: new Date(Date.now() - 1_000 * seconds) })
 
-/** The operation of a funding, as the relayer leave it. */
+/** The operation of a funding, as the relayer leaves it. */
 async function end(id: string, values: object): Promise<void> {
   const { db } = world.database
   const funding = await db('funding').where({ id }).first<Record<string, unknown>>()
@@ -62,7 +62,7 @@ describe('POST /v1/demo/fund with limits', () => {
     expect((await fund(wallet)).status).toBe(201)
   })
 
-  test("error: RATE_LIMITED above the account's limit, whichever wallet; other accounts are let be", async () => {
+  test("error: RATE_LIMITED above the account's limit for all wallets; other accounts are not affected", async () => {
     const wallets = [await newWallet(), await newWallet(), await newWallet(), await newWallet()]
     const answers = [await fund(wallets[0] ?? ''), await fund(wallets[1] ?? '')]
     answers.push(await fund(wallets[2] ?? ''))

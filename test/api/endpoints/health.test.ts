@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
 import { silentChains } from '../../planning/chains.js'
 import { getShared } from '../../support/fixtures.js'
-import { startApi, startWorld, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type TestApi, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let address: string
 const clients: Client[] = []
 const apis: TestApi[] = []

@@ -133,7 +133,7 @@ describe('GET /v1/positions/:walletId', () => {
     expect((await getClosed((await world.newWallet()).id)).body.positions).toEqual([])
   })
 
-  test('closed=true: one that is open is told as ever', async () => {
+  test('closed=true: an open position is unchanged', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)
     await record('base-sepolia', wallet, 5n * usdc)

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAddress } from 'ethers'
 import fc from 'fast-check'
 import { holdsAsync } from '../../domain/plan/holds.js'
-import { startWorld, withoutId, type Answer, type World } from '../api.js'
+import { startWorld, withoutId, type ApiResponse, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const postRaw = (raw: string) => world.api.call('POST', '/v1/wallets', { key, ra
 const get = (userId: string, as = key) =>
   world.api.call('GET', `/v1/wallets/${encodeURIComponent(userId)}`, { key: as })
 
-const refusal = (answer: Answer, path: string) => {
+const refusal = (answer: ApiResponse, path: string) => {
   expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
   const { issues } = answer.body.details as { issues: { path: string; message: string }[] }
   expect(issues).toContainEqual({ path, message: expect.any(String) })
@@ -105,7 +105,7 @@ describe('POST /v1/wallets', () => {
     expect((await postRaw(raw)).status).toBe(200)
   })
 
-  test('metadata comes back unchanged, whatever it is, or is refused', async () => {
+  test('metadata is returned unchanged or rejected', async () => {
     const property = fc.asyncProperty(
       fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }),
       async (metadata) => {
@@ -194,7 +194,7 @@ describe('GET /v1/wallets/:userId', () => {
     const userId = newUser()
     await post({ userId })
     const stranger = await world.newKey()
-    const [theirs, unknown] = [await get(userId, stranger), await get('nobody', stranger)]
+    const [theirs, unknown] = [await get(userId, stranger), await get('unknown', stranger)]
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })

@@ -4,7 +4,7 @@ import { connectChains } from '../../../evm/connect.js'
 import { yields } from '../../../api/schemas/resources.js'
 import { sendFrom } from '../../dev/devnet/send.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
-import { startApi, startWorld, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type TestApi, type ApiWorld } from '../api.js'
 import type { ChainName } from '../../../evm/registry.js'
 
 /** Governs the markets. */
@@ -12,7 +12,7 @@ const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const comet = new Interface(['function pause(bool, bool, bool, bool, bool)'])
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { startWorld, withoutId, type World } from '../api.js'
+import { startWorld, withoutId, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let valid: string
 
 beforeAll(async () => {
@@ -141,13 +141,13 @@ describe('a key', () => {
 describe('a valid key', () => {
   test.each(['Bearer', 'bearer', 'BEARER'])('passes with the scheme %s', async (scheme) => {
     const headers = { authorization: `${scheme} ${valid}` }
-    const { status, body } = await world.api.call('GET', '/v1/wallets/nobody', { headers })
+    const { status, body } = await world.api.call('GET', '/v1/wallets/unknown', { headers })
     expect([status, body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
   })
 })
 
 describe('without a key', () => {
-  test('GET /healthz says that the process answers', async () => {
+  test('GET /healthz responds while the process runs', async () => {
     expect(await world.api.call('GET', '/healthz')).toMatchObject({
       status: 200,
       body: { status: 'ok' },

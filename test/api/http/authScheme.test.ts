@@ -22,7 +22,7 @@ import { createProber } from '../../../operations/health/watch.js'
 import { createProgressReader } from '../../../workflows/client/progress.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import type { AuthScheme } from '../../../api/http/auth/authScheme.js'
 import type { Caller } from '../../../api/http/auth/caller.js'
 import type { Services } from '../../../api/http/services.js'
@@ -96,7 +96,7 @@ const createWallet = writeRoute(
   },
 )
 
-let world: World
+let world: ApiWorld
 let server: Server
 let accountId: string
 const authFailures = createAuthFailureLimiter()
@@ -146,18 +146,18 @@ async function newBadge(name: string, scopes: Scope[] = ['read', 'write']): Prom
   return id
 }
 
-type Answer = {
+type BadgeResponse = {
   status: number
   headers: Headers
   text: string
   body: { id: string; error: string; details: Record<string, unknown> }
 }
 
-async function call(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+async function call(method: string, path: string, init: RequestInit = {}): Promise<BadgeResponse> {
   const { port } = server.address() as AddressInfo
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...init })
   const text = await response.text()
-  const body = JSON.parse(text) as Answer['body']
+  const body = JSON.parse(text) as BadgeResponse['body']
   return { status: response.status, headers: response.headers, text, body }
 }
 
@@ -173,11 +173,11 @@ const post = (userId: unknown, { badge = 'mine', name = '' } = {}) =>
     body: JSON.stringify({ userId }),
   })
 
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
+const isReplay = ({ headers }: BadgeResponse) => headers.get('idempotent-replayed') === 'true'
 const wallets = () => world.database.db('wallet').where({ account_id: accountId })
 
 describe('another scheme', () => {
-  test('lets callers in whom it knows, and tells the endpoint who they are', async () => {
+  test('admits known callers and passes them to the endpoint', async () => {
     const { status, body } = await post('alice')
     const read = await get('/wallets/alice')
     expect([status, read.status]).toEqual([201, 200])
@@ -210,9 +210,9 @@ describe('another scheme', () => {
   test('refuses before anything else of a request is looked at', async () => {
     await newBadge('reader', ['read'])
     const broken = { body: '{not json' }
-    const nobody = await call('POST', '/wallets?x=1', broken)
+    const unknown = await call('POST', '/wallets?x=1', broken)
     const reader = await call('POST', '/wallets', { ...broken, headers: { 'x-badge': 'reader' } })
-    expect([nobody.body.error, reader.body.error]).toEqual(['UNAUTHORIZED', 'FORBIDDEN'])
+    expect([unknown.body.error, reader.body.error]).toEqual(['UNAUTHORIZED', 'FORBIDDEN'])
     expect((await get('/wallets/x', 'reader')).status).toBe(404)
   })
 
@@ -221,7 +221,7 @@ describe('another scheme', () => {
       await post('alice'),
       await get('/wallets/alice'),
       await post(1),
-      await get('/wallets/alice', 'nobody'),
+      await get('/wallets/alice', 'unknown'),
       await get('/wallets/bob'),
       await get('/broken'),
     ]
@@ -239,7 +239,7 @@ describe('another scheme', () => {
 
 describe('behind another scheme all else is the same', () => {
   const json = { 'x-badge': 'mine', 'content-type': 'application/json' }
-  const refused: [string, () => Promise<Answer>, string][] = [
+  const refused: [string, () => Promise<BadgeResponse>, string][] = [
     ['a wrong field', () => post(1), 'userId'],
     ['a query that is not known', () => get('/wallets/alice?x=1'), 'x'],
     ['broken JSON', () => call('POST', '/wallets', { headers: json, body: '{' }), ''],

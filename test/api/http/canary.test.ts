@@ -100,7 +100,7 @@ const mistyped = `svc_sk_${canary.secret}00000000`
 const unknown = `svc_sk_${canary.secret}${crc32(canary.secret).toString(16).padStart(8, '0')}`
 
 describe('secrets', () => {
-  test('appear neither in answers nor in what the API says when everything fails', async () => {
+  test('appear neither in responses nor in the log when everything fails', async () => {
     const api = run('api/main.js', settings(canary.password))
     const url = `http://127.0.0.1:${await portOf(api)}`
     let said = ''

@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { connectTemporal } from '../../../workflows/client/connect.js'
 import { silentChains } from '../../planning/chains.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type TestApi, type ApiWorld } from '../api.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 /** Every error has the documented shape and the id that the header names, and shows nothing inside. */
-const expectError = (answer: Answer, status: number, code: string) => {
+const expectError = (answer: ApiResponse, status: number, code: string) => {
   expect([answer.status, answer.body.error]).toEqual([status, code])
   expect(Object.keys(answer.body)).toEqual(['error', 'message', 'details'])
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -29,7 +29,7 @@ const expectError = (answer: Answer, status: number, code: string) => {
 }
 
 const paths = ['/v1/wallets', '/v1/intents', '/v1/demo/fund']
-const each = (call: (path: string) => Promise<Answer>) => Promise.all(paths.map(call))
+const each = (call: (path: string) => Promise<ApiResponse>) => Promise.all(paths.map(call))
 
 describe('error: INVALID_REQUEST', () => {
   test.each(['{', '{"a":}', "{'a':1}", '"text"', '1', 'null', '\0', '{"a":1}}', '[1,]'])(
@@ -81,7 +81,7 @@ describe('error: INVALID_REQUEST', () => {
   })
 })
 
-async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
+async function sendBytes(body: Buffer, encoding?: string): Promise<ApiResponse> {
   const headers = {
     ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(encoding ? { 'content-encoding': encoding } : {}),
@@ -94,7 +94,7 @@ async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
   })
   const text = await response.text()
   const { status, headers: answered } = response
-  return { status, headers: answered, text, body: JSON.parse(text) as Answer['body'] }
+  return { status, headers: answered, text, body: JSON.parse(text) as ApiResponse['body'] }
 }
 
 describe('error: NOT_FOUND', () => {
@@ -129,7 +129,7 @@ describe('what is no readable HTTP', () => {
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ])('%s: JSON, and the connection ends', async (_title, text) => {
     const [head = '', body = ''] = (await sendRaw(world.api, text)).split('\r\n\r\n')
-    const answer = JSON.parse(body) as Answer['body']
+    const answer = JSON.parse(body) as ApiResponse['body']
     expect(head).toContain('HTTP/1.1 400 Bad Request')
     expect(answer.error).toBe('INVALID_REQUEST')
     expect(answer.details.docs).toBe('/docs/errors#INVALID_REQUEST')
@@ -138,7 +138,7 @@ describe('what is no readable HTTP', () => {
 })
 
 describe('X-Request-Id', () => {
-  test('is made anew for each answer, whatever the caller sends', async () => {
+  test('is new for each response; a value from the caller is ignored', async () => {
     const headers = { 'x-request-id': 'mine' }
     const ids = new Set<string | null>()
     for (const path of ['/healthz', '/v1/wallets/a', '/x']) {
@@ -200,18 +200,18 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   })
   afterAll(() => stop())
 
-  const readBy = (one: TestApi) => one.call('GET', '/v1/wallets/nobody', { key })
+  const readBy = (one: TestApi) => one.call('GET', '/v1/wallets/unknown', { key })
   const read = () => readBy(api)
   /** The first one may still meet a connection of before. */
   const expectRecovery = async () => {
     for (let attempt = 1; (await read()).status !== 404; attempt++) expect(attempt).toBeLessThan(10)
   }
-  const hasFailedTwice = (one: TestApi, { body }: Answer) => {
+  const hasFailedTwice = (one: TestApi, { body }: ApiResponse) => {
     const lines = one.logText().split('\n')
     const own = lines.filter((line) => line.includes(String(body.details.requestId)))
     return own.filter((line) => line.includes('request failed')).length === 2
   }
-  const expectUnavailable = (answer: Answer) => {
+  const expectUnavailable = (answer: ApiResponse) => {
     expectError(answer, 503, 'UNAVAILABLE')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   }

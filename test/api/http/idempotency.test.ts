@@ -4,10 +4,10 @@ import { connect, type Db } from '../../../db/client/connect.js'
 import { chainNames } from '../../../evm/registry.js'
 import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
 import { countEffects, sendDuplicates } from '../../support/duplicates.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type TestApi, type ApiWorld } from '../api.js'
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 /** A second process in all but name: its own pool, on the same database. */
 let second: TestApi
 let secondDb: Db
@@ -36,17 +36,17 @@ async function newAccount() {
   return { accountId: id, key: await createApiKey(world.database.db, id, { name: 'test' }) }
 }
 
-type Options = { name?: string; as?: string; api?: TestApi }
+type PostOptions = { name?: string; as?: string; api?: TestApi }
 const post = (
   path: string,
   body: unknown,
-  { name, as = key, api = world.api }: Options = {},
-): Promise<Answer> => {
+  { name, as = key, api = world.api }: PostOptions = {},
+): Promise<ApiResponse> => {
   const headers = name === undefined ? {} : { 'idempotency-key': name }
   return api.call('POST', path, { key: as, body, headers })
 }
 const lend = (amount = 1) => ({ walletId, action: 'lend', amount })
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
+const isReplay = ({ headers }: ApiResponse) => headers.get('idempotent-replayed') === 'true'
 const effects = () => countEffects(world.database.db, accountId)
 const usedCredits = async () => {
   const { body } = await world.api.call('GET', '/dashboard/credits', { key })
@@ -92,7 +92,7 @@ describe('the same key and body', () => {
     expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
   })
 
-  test('without a key everything is done anew', async () => {
+  test('without a key each call is executed', async () => {
     await Promise.all([post('/v1/intents', lend()), post('/v1/intents', lend())])
     expect(await effects()).toEqual({ intents: 2, charges: 2, credits: 10 })
   })
@@ -147,26 +147,23 @@ describe('a key names one request', () => {
   test.each([
     ['cancel', 200],
     ['retry', 201],
-  ])(
-    'of one intent: two that are told to %s each have an answer of their own',
-    async (verb, status) => {
-      const ids = [(await post('/v1/intents', lend())).body.id]
-      ids.push((await post('/v1/intents', lend())).body.id)
-      if (verb === 'retry') for (const id of ids) await post(`/v1/intents/${id}/cancel`, {})
-      const told = (id: string) => post(`/v1/intents/${id}/${verb}`, {}, { name: 'one' })
-      const answers = [await told(ids[0] ?? ''), await told(ids[1] ?? '')]
-      expect(answers.map((answer) => answer.status)).toEqual([status, status])
-      expect(answers.map(isReplay)).toEqual([false, false])
-      const about = answers.map(({ body }) => (verb === 'retry' ? body.retryOf : body.id))
-      expect(about).toEqual(ids)
-      for (const [at, id] of ids.entries()) {
-        const again = await told(id)
-        expect([isReplay(again), again.text]).toEqual([true, answers[at]?.text])
-      }
-      const failed = world.database.db('intent').where({ wallet_id: walletId, status: 'failed' })
-      expect(await failed).toHaveLength(2)
-    },
-  )
+  ])('of one intent: two calls to %s have separate responses', async (verb, status) => {
+    const ids = [(await post('/v1/intents', lend())).body.id]
+    ids.push((await post('/v1/intents', lend())).body.id)
+    if (verb === 'retry') for (const id of ids) await post(`/v1/intents/${id}/cancel`, {})
+    const act = (id: string) => post(`/v1/intents/${id}/${verb}`, {}, { name: 'one' })
+    const answers = [await act(ids[0] ?? ''), await act(ids[1] ?? '')]
+    expect(answers.map((answer) => answer.status)).toEqual([status, status])
+    expect(answers.map(isReplay)).toEqual([false, false])
+    const about = answers.map(({ body }) => (verb === 'retry' ? body.retryOf : body.id))
+    expect(about).toEqual(ids)
+    for (const [at, id] of ids.entries()) {
+      const again = await act(id)
+      expect([isReplay(again), again.text]).toEqual([true, answers[at]?.text])
+    }
+    const failed = world.database.db('intent').where({ wallet_id: walletId, status: 'failed' })
+    expect(await failed).toHaveLength(2)
+  })
 
   test('with its query: a dry run is not answered with what was done', async () => {
     await post('/v1/intents', lend(), { name: 'one' })
@@ -227,7 +224,7 @@ describe('duplicates at the same moment', () => {
     expect(await effects()).toEqual({ intents: 4, charges: 4, credits: 20 })
   })
 
-  test('with two bodies: one is done, the others are told so', async () => {
+  test('with two bodies: one is done, the others are act so', async () => {
     const amounts = Array.from({ length: 8 }, (_, i) => 1 + (i % 2))
     const answers = await Promise.all(
       amounts.map((amount) => post('/v1/intents', lend(amount), { name: 'one' })),

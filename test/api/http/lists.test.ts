@@ -8,9 +8,9 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../db/rows.js'
-import { startWorld, type Answer, type World } from '../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 /** Newest first, as lists answer them. */
@@ -33,13 +33,13 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const list = (path: string, as = key) => world.api.call('GET', `/v1/${path}`, { key: as })
-const page = (answer: Answer) =>
+const page = (answer: ApiResponse) =>
   answer.body as unknown as {
     data: { id: string; userId: string }[]
     hasMore: boolean
     nextCursor: string | null
   }
-const idsOf = (answer: Answer) => page(answer).data.map(({ id }) => id)
+const idsOf = (answer: ApiResponse) => page(answer).data.map(({ id }) => id)
 
 describe('GET /v1/intents', () => {
   test('200: all of the account, newest first, as each reads by itself', async () => {

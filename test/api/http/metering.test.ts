@@ -7,10 +7,10 @@ import {
 } from '../../../db/accounts/accounts.js'
 import { connect } from '../../../db/client/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
-import { startApi, startWorld, type Answer, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
 const order = { by: 'alice', why: 'an unpaid bill' }
-let world: World
+let world: ApiWorld
 let accountId: string
 let key: string
 /** An account without anything left. */
@@ -47,11 +47,11 @@ const used = async (id = accountId) => {
   return Number(row.total_used)
 }
 
-const numbers = ({ headers }: Answer, ...names: string[]) =>
+const numbers = ({ headers }: ApiResponse, ...names: string[]) =>
   names.map((name) => (headers.has(name) ? Number(headers.get(name)) : undefined))
 
-/** Every answer tells the window, and agrees with itself on when it ends. */
-function expectRateLimit(answer: Answer): void {
+/** Every response has the rate limit headers, and they agree on the end of the window. */
+function expectRateLimit(answer: ApiResponse): void {
   const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
   const [limit, remaining, reset] = numbers(answer, ...names) as [number, number, number]
   expect(limit).toBeGreaterThan(0)
@@ -180,9 +180,10 @@ describe('requests without a valid key', () => {
 })
 
 describe('credits', () => {
-  const credits = (answer: Answer) => numbers(answer, 'x-credits-charged', 'x-credits-remaining')
+  const credits = (answer: ApiResponse) =>
+    numbers(answer, 'x-credits-charged', 'x-credits-remaining')
 
-  test('headers tell what a call cost and what is left', async () => {
+  test('headers show the cost of a call and the credits left', async () => {
     expect(credits(await createWallet('paid'))).toEqual([1, 99])
     expect(credits(await get('/v1/wallets/paid'))).toEqual([1, 98])
     expect(credits(await get('/dashboard/credits'))).toEqual([0, 98])
@@ -192,7 +193,7 @@ describe('credits', () => {
 
   test('what does not end in 2xx is free', async () => {
     const answers = [
-      await get('/v1/wallets/nobody'),
+      await get('/v1/wallets/unknown'),
       await get('/v1/wallets/%00'),
       await get('/v1/intents/intent_none'),
       await get('/v1/balances/svc_wallet_none'),
@@ -226,12 +227,12 @@ describe('credits', () => {
     expect((await get('/dashboard/credits')).body).toMatchObject({ balance: 0, totalUsed: 7 })
   })
 
-  test('a refusal tells what is left too: 402, 403 and 429', async () => {
+  test('a rejection shows the credits left too: 402, 403 and 429', async () => {
     const scopes = ['write' as const]
     const writer = await createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
     await setAccount({ max_wallets: 1 })
     await createWallet('only')
-    const refusals: [status: number, remaining: number, answer: Answer][] = [
+    const refusals: [status: number, remaining: number, answer: ApiResponse][] = [
       [402, 0, await get('/v1/wallets/only', poorKey)],
       [402, 0, await createWallet('only', poorKey)],
       [403, 99, await get('/v1/wallets/only', writer)],
@@ -241,8 +242,8 @@ describe('credits', () => {
     refusals.push([403, 99, await get('/v1/wallets/only')], [403, 99, await createWallet('other')])
     await setAccount({ win: nextMinute(), win_used: 100 })
     refusals.push([429, 99, await get('/v1/wallets/only')])
-    const told = refusals.map(([, , answer]) => [answer.status, ...credits(answer)])
-    expect(told).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
+    const shown = refusals.map(([, , answer]) => [answer.status, ...credits(answer)])
+    expect(shown).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
   })
 
   test('12 wallets at once for 5 credits: five are made', async () => {

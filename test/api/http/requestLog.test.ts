@@ -82,10 +82,10 @@ describe('the request log', () => {
     await api.call('DELETE', '/v1/intents', { key })
     await api.call('GET', '/dashboard/credits', { key })
     const rows = await untilKept(7)
-    const told = rows.map(({ method, path, status, code, credits }) =>
+    const logged = rows.map(({ method, path, status, code, credits }) =>
       [method, path, status, code, credits].join(' '),
     )
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'POST /v1/wallets 201  1',
       'GET /v1/wallets/:userId 200  1',
       'GET /v1/intents/:intentId 400 INVALID_REQUEST 0',
@@ -128,7 +128,7 @@ describe('the request log', () => {
     expect(rows.map(({ credits }) => credits)).toEqual([1, 5, 5, 0])
   })
 
-  test('keeps what is refused of a key, and only counts what is of nobody', async () => {
+  test('stores rejected requests of a key, and only counts requests without one', async () => {
     const reader = await createApiKey(database.db, accountId, { name: 'r', scopes: ['read'] })
     await database.db('account').where({ id: accountId }).update({ rpm: 1 })
     await api.call('POST', '/v1/wallets', { key: reader, body: {} })

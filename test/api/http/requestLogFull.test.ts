@@ -56,7 +56,7 @@ function addMany(count: number): string[] {
   for (const one of entries) requests.add(one)
   return entries.map(({ id }) => id)
 }
-const told = (text: string) => heard.lines.filter((line) => line.includes(text))
+const warnings = (text: string) => heard.lines.filter((line) => line.includes(text))
 const keptIds = (): Promise<string[]> =>
   database.db('request_log').where({ account_id: accountId }).orderBy('id').pluck<string[]>('id')
 
@@ -65,7 +65,7 @@ async function untilWaiting(count: number): Promise<void> {
 }
 
 describe('the request log while the database is away', () => {
-  test('keeps 10,000 requests and drops what comes then, counted and told once', async () => {
+  test('keeps 10,000 requests and drops what comes then, counted and reported once', async () => {
     proxy.set('closed')
     const ids = addMany(MOST_WAITING + BATCH + 700)
     const { waiting, dropped } = requests.state()
@@ -73,7 +73,7 @@ describe('the request log while the database is away', () => {
     await sleep(0)
     addMany(50)
     expect(requests.state()).toMatchObject({ waiting, dropped: 750, written: 0 })
-    expect(told('request log entries dropped')).toHaveLength(1)
+    expect(warnings('request log entries dropped')).toHaveLength(1)
 
     proxy.set('open')
     await untilWaiting(0)
@@ -87,7 +87,7 @@ describe('the request log while the database is away', () => {
     addMany(1)
     await untilWaiting(0)
     expect(requests.state()).toMatchObject({ dropped: 750, written: waiting + 1 })
-    expect(told('request log entries dropped')).toHaveLength(1)
+    expect(warnings('request log entries dropped')).toHaveLength(1)
   })
 
   test('sends a batch again of which no answer came, as it was: each request is kept and counted once', async () => {
@@ -95,7 +95,7 @@ describe('the request log while the database is away', () => {
     await held.raw('lock table request_log in access exclusive mode')
     const first = addMany(3)
     await waitUntilBlocked(database.db)
-    // Its statement is with the server, and nobody will hear of its end.
+    // Its statement is with the server, and its response is lost.
     proxy.set('closed')
     const later = addMany(2)
     await held.commit()

@@ -97,7 +97,7 @@ describe('Intent failure reasons of bridges', () => {
   })
 })
 
-/** The burn is confirmed since a while, and nobody attests it. */
+/** The burn was confirmed some time ago, and has no attestation. */
 async function burn(intentId: string, ageMs: number): Promise<void> {
   const { db } = world.database
   const operation = db('operation').where({ intent_id: intentId })

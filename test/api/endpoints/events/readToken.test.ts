@@ -109,7 +109,7 @@ describe('a read token', () => {
     const token = await makeToken()
     const statuses: number[] = []
     for (let turn = 0; turn < 61; turn++) {
-      // A new minute would begin to count anew.
+      // A new minute would reset the count.
       await database().raw('update read_token set win = floor(extract(epoch from now()) / 60)')
       statuses.push((await call('GET', `/v1/intents/${intentId}`, token)).status)
     }

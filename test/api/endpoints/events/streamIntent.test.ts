@@ -10,10 +10,10 @@ import {
   setCompleted,
   type TestWallet,
 } from '../../../db/rows.js'
-import { startWorld, type World } from '../../api.js'
+import { startWorld, type ApiWorld } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
 
-let world: World
+let world: ApiWorld
 let worker: Db
 let wallet: TestWallet
 let key: string
@@ -44,8 +44,8 @@ const follow = async (intentId: string, { query = '', lastEventId = '' } = {}) =
   clients.push(client)
   return client
 }
-/** Waits until so many events of an intent may be told: an older transaction may run still. */
-async function untilTold(intentId: string, count: number): Promise<void> {
+/** Waits until so many events of an intent are visible. An older open transaction hides them. */
+async function untilVisible(intentId: string, count: number): Promise<void> {
   const { db } = world.database
   const read = () => readEvents(db, wallet.accountId, { intentId, limit: count })
   while ((await read()).length < count) await sleep(5)
@@ -56,7 +56,7 @@ const failure = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
 const recovered = { txHash: '0x1', chain: 'base-sepolia', asset: 'USDC', amount: '1' }
 
 describe('GET /v1/intents/:intentId/events', () => {
-  test('tells the timeline from its beginning, and what happens, until the end', async () => {
+  test('sends past events, then new ones, until the end', async () => {
     const id = await insert()
     const client = await follow(id)
     expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -109,12 +109,12 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect([again.status, again.events]).toEqual([204, []])
   })
 
-  test('an end that was reopened round is none: the stream goes on to the next one', async () => {
+  test('a reopened end does not end the stream: it continues to the next end', async () => {
     const id = await insert()
     await setExecuting(worker, id)
     await setCompleted(worker, id)
     await world.database.db.raw(`select transition_intent(?, 'reopened')`, [id])
-    await untilTold(id, 5)
+    await untilVisible(id, 5)
     const client = await follow(id)
     await client.until(5)
     await setFailed(worker, id, failure)

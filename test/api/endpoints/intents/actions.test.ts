@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun, notBegun, withoutProgress } from './begun.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 
 const usdc = 1_000_000n
 
@@ -17,9 +17,9 @@ const post = (body: unknown, query = '') =>
 const any = { walletId: 'w', amount: 1 }
 const withdraw = { ...any, action: 'withdraw', chain: 'base' }
 const bridge = { ...any, action: 'bridge', fromChain: 'base', toChain: 'arbitrum-sepolia' }
-const rowOf = ({ body }: Answer) =>
+const rowOf = ({ body }: ApiResponse) =>
   world.database.db('intent').where({ id: body.id }).first<object>()
-const reservationsOf = ({ body }: Answer) =>
+const reservationsOf = ({ body }: ApiResponse) =>
   world.database.db('reservation').where({ intent_id: body.id }).orderBy('sequence')
 const balance = async () =>
   (await world.api.call('GET', '/dashboard/credits', { key: world.key })).body.balance
@@ -210,7 +210,7 @@ describe('POST /v1/intents: withdraw', () => {
     })
   })
 
-  test('amount `max`: everything, told as what it is worth', async () => {
+  test('amount `max`: everything, at its current value', async () => {
     const wallet = await world.newWallet()
     await world.supply('arbitrum-sepolia', wallet, 5n * usdc)
     const body = { ...withdraw, walletId: wallet.id, chain: 'arbitrum', amount: 'max' }

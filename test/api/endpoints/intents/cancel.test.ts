@@ -27,8 +27,8 @@ const cancel = (id: string, as = world.key, request = {}) =>
 const balance = async () =>
   (await world.api.call('GET', '/dashboard/credits', { key: world.key })).body.balance as number
 
-type Lent = { id: string; walletId: string; accountId: string }
-async function newIntent(): Promise<Lent> {
+type CancellableIntent = { id: string; walletId: string; accountId: string }
+async function newIntent(): Promise<CancellableIntent> {
   const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': usdc })
   const { id } = (await world.lend(walletId, 1, { chain: 'arbitrum-sepolia' })).body
   const row = await world.database.db('intent').where({ id }).first<{ account_id: string }>()
@@ -36,7 +36,7 @@ async function newIntent(): Promise<Lent> {
 }
 
 /** What the workflow's first step does. */
-function submit({ id: intentId, walletId, accountId }: Lent) {
+function submit({ id: intentId, walletId, accountId }: CancellableIntent) {
   const input = { units: usdc.toString() }
   const order: OperationOrder = {
     ...{ intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId: 421_614, input },
@@ -151,7 +151,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })
 
-  test('either the cancel or the signer wins, whoever is first', async () => {
+  test('either the cancellation or the signer wins, by order of arrival', async () => {
     for (let i = 0; i < 5; i++) {
       const intent = await newIntent()
       await submit(intent)

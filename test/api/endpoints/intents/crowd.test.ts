@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChains, type TestChains } from '../../../planning/chains.js'
-import { startWorld, type Answer, type World } from '../../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../../api.js'
 import type { Db } from '../../../../db/client/connect.js'
 
 const usdc = 1_000_000n
@@ -9,7 +9,7 @@ const usdc = 1_000_000n
 const CROWD = 24
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 let other: string
 
@@ -41,7 +41,7 @@ const lend = (owner: string, walletId: string) =>
 describe('while a wallet of an account is held', () => {
   let held: string
   let holder: Db
-  let stuck: Promise<Answer>[]
+  let stuck: Promise<ApiResponse>[]
   let answered: number
 
   beforeEach(async () => {
@@ -128,7 +128,7 @@ describe('of an account with as many open intents as it may have', () => {
     const walletId = await newWallet(owner)
     return { walletId, accountId: await accountOf(walletId) }
   }
-  /** Rows alone: nothing is told of them, and nobody starts them. */
+  /** Only rows: they emit no events, and no worker starts them. */
   const insertOpen = async (count: number, { walletId, accountId }: Record<string, string>) =>
     world.database.db.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica')

@@ -3,7 +3,7 @@ import { toQuantity } from 'ethers'
 import { callRpc } from '../../../../dev/devnet/rpc.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun } from './begun.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 
 const usdc = 1_000_000n
 
@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-type Plan = {
+type LendPlan = {
   strategy: string
   targetChain: string
   steps: Record<string, unknown>[]
   reasoning: string
 }
-const planOf = ({ body }: Answer) => body.executionPlan as Plan
-const reservationsOf = ({ body }: Answer) =>
+const planOf = ({ body }: ApiResponse) => body.executionPlan as LendPlan
+const reservationsOf = ({ body }: ApiResponse) =>
   world.database.db('reservation').where({ intent_id: body.id }).orderBy('sequence')
 
 /** A gwei of base fee everywhere. What fresh nodes ask for falls with each block that they have made. */

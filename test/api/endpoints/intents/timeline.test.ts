@@ -6,7 +6,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../../db/rows.js'
-import type { World } from '../../api.js'
+import type { ApiWorld } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
 import type { LifecycleStatus } from '../../../../domain/intent/intent.js'
 
@@ -21,7 +21,7 @@ const deferred = (code: string, values: object = {}) => ({
   ...values,
 })
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 
@@ -58,7 +58,7 @@ describe('what an intent waits for', () => {
     ['its node', deferred('RPC_ERROR'), 'waiting', 'CHAIN_SILENT'],
     ['room', deferred('DEPOSIT_FAILED', { waits_for: 'MARKET_ROOM' }), 'waiting', 'MARKET_ROOM'],
     ['confirmations', inBlock('mined'), 'executing', 'CONFIRMATIONS'],
-  ])('%s: told of the step, and at the top', async (_what, values, status, code) => {
+  ])('%s: shown on the step and on the intent', async (_what, values, status, code) => {
     const { id } = await begun(values)
     const body = await get(id)
     const waitingFor = expect.objectContaining({
@@ -102,7 +102,7 @@ describe('what an intent waits for', () => {
     await resumeWork(db, { scope: 'wallet', subject: other.id }, order)
   })
 
-  test('a plan: for its chains, or for a block that is seen and not indexed', async () => {
+  test('a plan: for its chains, or for a seen block that is not indexed', async () => {
     const seen = JSON.stringify([{ chainId, number: '12' }])
     const indexing = await insert('pending', { seen_blocks: seen, chain: 'arbitrum-sepolia' })
     expect(await get(indexing)).toMatchObject({ waitingFor: { code: 'INDEXING' } })
@@ -125,7 +125,7 @@ describe('times of an intent', () => {
   const { parse } = Date
   const timeOf = (body: Record<string, unknown>, field: string) => parse(String(body[field]))
 
-  test('updatedAt: at each change of the intent or a step, and at none that nobody is told of', async () => {
+  test('updatedAt: at each visible change of the intent or a step, and at no other', async () => {
     const { db } = world.database
     const { id, operation } = await begun({})
     const row = db('operation').where({ id: operation })
@@ -213,7 +213,7 @@ describe('what is in a block', () => {
     })
   })
 
-  test('the list tells the same', async () => {
+  test('the list shows the same', async () => {
     const { id } = await begun(inBlock('confirmed'))
     const { body } = await world.api.call('GET', '/v1/intents?limit=1', { key })
     expect(body.data).toEqual([await get(id)])
