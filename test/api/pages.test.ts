@@ -83,7 +83,7 @@ describe('GET /dashboard/credits', () => {
     }
   })
 
-  test('is the page for a browser, and refused for a program without a key', async () => {
+  test('is the page for a browser, and 401 for a program without a key', async () => {
     const page = await get('/dashboard/credits', { accept: BROWSER })
     expect(page.headers.get('content-type')).toContain('text/html')
     const refused = await get('/dashboard/credits', { accept: '*/*' })
@@ -93,7 +93,7 @@ describe('GET /dashboard/credits', () => {
 })
 
 describe('files of the dashboard', () => {
-  test('an asset is kept for ever, packed for who can unpack it', async () => {
+  test('an asset is cached permanently, compressed for clients that accept it', async () => {
     const packed = await getRaw('/dashboard/assets/index-abc.js', { 'accept-encoding': 'gzip' })
     expect(packed).toMatchObject({ status: 200, encoding: 'gzip' })
     expect(packed.body.length).toBeLessThan(SCRIPT.length)
@@ -126,7 +126,7 @@ describe('files of the dashboard', () => {
     '/dashboard/.built',
     '/dashboard/..%2fpackage.json',
     '/dashboard/%2e%2e/package.json',
-  ])('%s is no file either', async (place) => {
+  ])('%s is not a file either', async (place) => {
     const { status, body } = await getRaw(place)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(body).not.toContain('digest')
@@ -134,14 +134,14 @@ describe('files of the dashboard', () => {
 })
 
 describe('the pages and the API beside them', () => {
-  test('GET / leads a browser to the dashboard, and a program nowhere', async () => {
+  test('GET / redirects a browser to the dashboard, and no program', async () => {
     const led = await get('/', { accept: BROWSER })
     expect(led.status).toBe(302)
     expect(led.headers.get('location')).toBe('/dashboard')
     expect(await (await get('/')).json()).toMatchObject({ name: 'Steward' })
   })
 
-  test('what lies below /dashboard/api is never a page', async () => {
+  test('paths below /dashboard/api are never pages', async () => {
     const response = await get('/dashboard/api/session', { accept: BROWSER })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ error: 'UNAUTHORIZED' })

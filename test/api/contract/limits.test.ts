@@ -121,7 +121,7 @@ describe('Rate-limit headers', () => {
     }
   })
 
-  test('X-RateLimit-Remaining: what is left in the current window', async () => {
+  test('X-RateLimit-Remaining: the requests left in the current window', async () => {
     const account = await newAccount('pro', { rpm: 3 })
     const answers = [await read(account), await read(account), await read(account)]
     const remaining = [...answers, await read(account)].map((answer) =>
@@ -144,7 +144,7 @@ describe('Rate-limit headers', () => {
     expect(Math.abs(now - Math.floor(Date.now() / 1_000))).toBeLessThanOrEqual(1)
   })
 
-  test('on the response to what is no readable request, too', async () => {
+  test('also on the response to a malformed request', async () => {
     const answer = await sendRaw('hello\r\n\r\n')
     expect(answer).toContain('HTTP/1.1 400 Bad Request')
     for (const name of ['Limit', 'Remaining', 'Reset']) {
@@ -154,7 +154,7 @@ describe('Rate-limit headers', () => {
 })
 
 describe('Credits per call', () => {
-  test('a call takes the credits of its row in the table of endpoints', async () => {
+  test('a call costs the credits of its row in the table of endpoints', async () => {
     const account = await newAccount('free')
     const { id: walletId } = (await create(account, 'alice')).body
     const body = { walletId, action: 'lend', amount: 1 }

@@ -47,7 +47,7 @@ describe('GET /session/accounts', () => {
 })
 
 describe('POST /session/switch', () => {
-  test('goes on in the other account, with the role there, and by another cookie', async () => {
+  test('switches to the other account, with the role there and a new cookie', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const answer = await switchTo(person.cookie, other)
@@ -68,7 +68,7 @@ describe('POST /session/switch', () => {
     expect(wallets).toEqual([person.accountId])
   })
 
-  test('a session lasts no longer by it', async () => {
+  test('does not extend the session', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const { db } = world.database
@@ -84,7 +84,7 @@ describe('POST /session/switch', () => {
     expect(open?.getTime()).toBe(soon.getTime())
   })
 
-  test('error: FORBIDDEN for an account of others, one that was left, and none: the session stays', async () => {
+  test('error: FORBIDDEN for a foreign, former or unknown account: the session stays', async () => {
     const person = await newPerson(world)
     const stranger = await newPerson(world)
     const left = await joinAnother(person, 'developer')
@@ -100,7 +100,7 @@ describe('POST /session/switch', () => {
     expect(await statusOf(person.cookie)).toBe(200)
   })
 
-  test('of two at once one counts', async () => {
+  test('of two concurrent switches one counts', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const answers = await Promise.all([1, 2, 3].map(() => switchTo(person.cookie, other)))

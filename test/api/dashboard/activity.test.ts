@@ -62,7 +62,7 @@ async function newWallet(userId: string): Promise<TestWallet> {
 }
 
 describe('GET /requests', () => {
-  test('lists what came by key and what was written by session, newest first, with filters', async () => {
+  test('lists requests by key and writes by session, newest first, with filters', async () => {
     const { db } = world.database
     const key = await createApiKey(db, mine.accountId, { name: 'x' })
     const owner = await newPerson(world, { accountId: mine.accountId })
@@ -201,7 +201,7 @@ describe('GET /usage/ledger', () => {
     expect(others.data.map(({ delta }) => delta)).not.toContain(-5)
   })
 
-  test('as CSV: quoted, and without anything that a spreadsheet would calculate', async () => {
+  test('as CSV: quoted, and without formulas for a spreadsheet', async () => {
     for (const [query, accept] of [
       ['?format=csv', '*/*'],
       ['', 'text/csv'],
@@ -219,7 +219,7 @@ describe('GET /usage/ledger', () => {
 })
 
 describe('GET /intents.csv', () => {
-  test('is all of the intents, page after page', async () => {
+  test('contains all intents, page after page', async () => {
     const wallet = await newWallet('=HYPERLINK("http://x")')
     const insert = () => insertTestIntent(world.database.db, wallet, 'completed')
     const ids = [await insert(), await insert(), await insert()]
@@ -241,7 +241,7 @@ describe('GET /intents.csv', () => {
 })
 
 describe('GET /overview', () => {
-  test('of a new account: nothing done yet', async () => {
+  test('of a new account: no activity yet', async () => {
     const { body } = await read('/overview')
     expect(overviewAnswer.parse(body)).toEqual(body)
     expect(body).toMatchObject({
@@ -251,7 +251,7 @@ describe('GET /overview', () => {
     })
   })
 
-  test('counts requests, sums what is lent, and ticks off what was done', async () => {
+  test('counts requests, sums lent money, and marks finished first steps', async () => {
     const { db } = world.database
     const wallet = await newWallet('alice')
     const [chain] = nodes.registry.chains
@@ -285,7 +285,7 @@ describe('GET /overview', () => {
 })
 
 describe('GET /search', () => {
-  test('finds anything of the own account by its id, and nothing of another', async () => {
+  test('finds resources of the own account by id, and none of another', async () => {
     const { db } = world.database
     const wallet = await newWallet('alice')
     const intentId = await insertTestIntent(db, wallet, 'completed')

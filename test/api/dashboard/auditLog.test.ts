@@ -53,7 +53,7 @@ describe('GET /members/audit-log', () => {
 })
 
 describe('GET /wallets/by-id/:walletId', () => {
-  test('is the wallet as its user finds it; of another account there is none', async () => {
+  test('returns the wallet as by its userId; a wallet of another account is not found', async () => {
     const { cookie } = await newPerson(world)
     const made = await pages('POST', '/wallets', { cookie, body: { userId: 'alice' } })
     const read = await pages('GET', `/wallets/by-id/${made.body.id}`, { cookie })

@@ -49,7 +49,7 @@ describe('an invitation', () => {
     expect(await list(owner, '/members/invitations')).toEqual([])
   })
 
-  test('is used once, however many follow it at the same moment', async () => {
+  test('is used once, also by concurrent users', async () => {
     const owner = await newPerson(world)
     const { db } = world.database
     const { token } = await inviteMember(db, { accountId: owner.accountId, role: 'viewer' })
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     expect(await db('app_user').where({ email })).toEqual([])
   })
 
-  test('error: INVALID_REQUEST for another e-mail, a short password, and none of either', async () => {
+  test('error: INVALID_REQUEST for another e-mail, a short password, and without either', async () => {
     const owner = await newPerson(world)
     const token = await invite(owner, 'dave@example.com')
     expect((await accept(token, { email: 'eve@example.com' })).status).toBe(400)
@@ -110,7 +110,7 @@ describe('an invitation', () => {
     expect((await accept(unnamed.token, stolen)).status).toBe(400)
   })
 
-  test('only of the database’s owner makes an operator', async () => {
+  test('only one by the owner of the database creates an operator', async () => {
     const { cookie } = await newPerson(world, { isOperator: true })
     const { body } = await pages('GET', '/session', { cookie })
     expect(body).toMatchObject({ user: { isOperator: true } })
@@ -130,13 +130,16 @@ describe('roles', () => {
     ['/members/user_x/remove', undefined],
     ['/members/invitations/invite_x/end', undefined],
   ]
-  test.each(ownersOnly)('error: FORBIDDEN for who is no owner: %s', async (path, body) => {
-    const { accountId } = await newPerson(world)
-    for (const role of ['developer', 'viewer'] as const) {
-      const { cookie } = await newPerson(world, { accountId, role })
-      expect((await pages('POST', path, { cookie, body })).status).toBe(403)
-    }
-  })
+  test.each(ownersOnly)(
+    'error: FORBIDDEN for members who are not owners: %s',
+    async (path, body) => {
+      const { accountId } = await newPerson(world)
+      for (const role of ['developer', 'viewer'] as const) {
+        const { cookie } = await newPerson(world, { accountId, role })
+        expect((await pages('POST', path, { cookie, body })).status).toBe(403)
+      }
+    },
+  )
 
   test('a viewer reads everything and writes nothing', async () => {
     const { accountId } = await newPerson(world)
@@ -153,7 +156,7 @@ describe('roles', () => {
     expect(await db('wallet').where({ account_id: accountId })).toEqual([])
   })
 
-  test('another role counts from the next request on, and so does removal', async () => {
+  test('a new role and a removal take effect at the next request', async () => {
     const owner = await newPerson(world)
     const { accountId } = owner
     const member = await newPerson(world, { accountId, role: 'viewer' })

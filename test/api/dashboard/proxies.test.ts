@@ -41,7 +41,7 @@ describe('the cookie behind a proxy that ends TLS', () => {
     expect(session.body).toMatchObject({ user: { email: owner.email } })
   })
 
-  test('links of invitations lead where browsers come from', async () => {
+  test('links of invitations have the URL that browsers use', async () => {
     const headers = { 'x-forwarded-proto': 'https' }
     const cookie = cookieOf(await signIn(behind, owner, headers))
     const body = { email: 'new@example.com', role: 'viewer' }

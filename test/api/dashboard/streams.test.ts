@@ -182,7 +182,7 @@ describe('a stream by session', () => {
     await other.until(2)
   })
 
-  test('goes on with another role, which may read as well', async () => {
+  test('continues with another role that may read', async () => {
     const stream = await open('/events', viewer)
     const body = { role: 'developer' }
     const path = `/members/${viewer.userId}/role`

@@ -51,7 +51,7 @@ describe('GET /system', () => {
     expect(after.pauses).toEqual([])
   })
 
-  test('error: FORBIDDEN for an owner who is no operator, also by the database', async () => {
+  test('error: FORBIDDEN for an owner who is not an operator, also by the database', async () => {
     const { cookie, userId } = await newPerson(world)
     const answer = await pages('GET', '/system', { cookie })
     expect(answer.status).toBe(403)

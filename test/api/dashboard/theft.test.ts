@@ -64,7 +64,7 @@ const definedHeaders = (headers: object) =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
 
 describe('a session', () => {
-  test('is refused without its cookie, with half of it, and with another text', async () => {
+  test('is rejected without its cookie, with half of it, and with another text', async () => {
     for (const cookie of [
       '',
       'steward_session=',
@@ -74,7 +74,7 @@ describe('a session', () => {
       expect(await statusOf(cookie)).toBe(401)
   })
 
-  test('opens nothing below /v1, and a key nothing below /dashboard/api', async () => {
+  test('grants nothing below /v1, and a key nothing below /dashboard/api', async () => {
     const { cookie } = owner
     for (const path of ['/v1/wallets', '/dashboard/credits']) {
       expect((await world.api.call('GET', path, { headers: { cookie } })).status).toBe(401)
@@ -86,7 +86,7 @@ describe('a session', () => {
     }
   })
 
-  test('changes at each sign-in, and the one before is over', async () => {
+  test('changes at each sign-in, which ends the previous one', async () => {
     const { email, cookie } = await newPerson(world)
     const body = { email, password: PASSWORD }
     const next = cookieOf(await pages('POST', '/session', { body, cookie }))
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect([await statusOf(cookie), await statusOf(next)]).toEqual([401, 200])
   })
 
-  test('is over after a week without a request, and after thirty days in any case', async () => {
+  test('expires after a week without a request, and after thirty days in any case', async () => {
     const { cookie } = await newPerson(world)
     const own = () => sessions().where({ token_hash: digestOf(tokenIn(cookie)) })
     const ago = (time: string) => world.database.db.raw(`clock_timestamp() - ?::interval`, [time])
@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(await statusOf(other.cookie)).toBe(200)
   })
 
-  test('of an account does not see what another account has', async () => {
+  test('of an account does not see resources of another account', async () => {
     const other = await newPerson(world)
     const made = await pages('POST', '/wallets', { cookie: other.cookie, body: { userId: 'bob' } })
     expect(made.status).toBe(201)
@@ -131,7 +131,7 @@ describe('a session', () => {
 })
 
 describe('POST /password', () => {
-  test('ends all other sessions, and the old password is one no longer', async () => {
+  test('ends all other sessions, and the old password is rejected', async () => {
     const { email, cookie } = await newPerson(world)
     const elsewhere = cookieOf(
       await pages('POST', '/session', { body: { email, password: PASSWORD } }),

@@ -38,7 +38,7 @@ describe('GET /docs/errors', () => {
     }
   })
 
-  test('docs/errors.md is what the catalogs say: run `npm run openapi` otherwise', async () => {
+  test('docs/errors.md matches the catalogs: otherwise run `npm run openapi`', async () => {
     const file = new URL('../../../docs/errors.md', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(markdown)
   })
@@ -66,7 +66,7 @@ describe('GET /', () => {
     ...{ postman: '/postman.json', errors: '/docs/errors', health: '/healthz' },
   }
 
-  test('answers with JSON that leads on', async () => {
+  test('returns JSON with links', async () => {
     const response = await get('/')
     expect(await response.json()).toEqual({ name: 'Steward', ...links })
     expect(response.headers.get('vary')).toBe('Accept')

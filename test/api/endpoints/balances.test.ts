@@ -99,7 +99,7 @@ describe('GET /v1/balances/:walletId', () => {
     })
   })
 
-  test('a chain that does not answer is named, the others are answered', async () => {
+  test('a chain that does not respond is named, the others are returned', async () => {
     const wallet = await newWallet()
     await chains.mint('arbitrum-sepolia', wallet.address, 5n)
     const half = await startHalf('base-sepolia')
@@ -116,7 +116,7 @@ describe('GET /v1/balances/:walletId', () => {
     })
   })
 
-  test('error: UNAVAILABLE when no chain answers, and no credit is taken', async () => {
+  test('error: UNAVAILABLE when no chain responds, free of charge', async () => {
     const { id } = await newWallet()
     const half = await startHalf('ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia')
     const { status, body, headers } = await get(id, key, half)

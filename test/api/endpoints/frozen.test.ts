@@ -30,7 +30,7 @@ const calls: [path: string, body: () => object][] = [
 ]
 
 test.each(['wallet', 'account'] as const)(
-  'error: FORBIDDEN for what would move money of a frozen %s, free of charge and without the reason',
+  'error: FORBIDDEN for calls that would move money of a frozen %s, free of charge and without the reason',
   async (scope) => {
     const wallet = await world.database
       .db('wallet')
@@ -57,7 +57,7 @@ test.each(['wallet', 'account'] as const)(
   },
 )
 
-test('GET /readyz?verbose=true shows a pause at once, and that it is over', async () => {
+test('GET /readyz?verbose=true shows the start and the end of a pause at once', async () => {
   const { chainId } = chains.registry.get('arbitrum-sepolia')
   const target = { scope: 'chain', subject: String(chainId) } as const
   const pauses = async () => {

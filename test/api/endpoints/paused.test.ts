@@ -62,7 +62,7 @@ describe('a paused chain', () => {
     expect(JSON.stringify(plan)).not.toContain(order.why)
   })
 
-  test('error: UNAVAILABLE for what names it, free of charge, and nothing is stored', async () => {
+  test('error: UNAVAILABLE for requests that name it, free of charge, and nothing is stored', async () => {
     const both = { 'arbitrum-sepolia': 2n * usdc, 'base-sepolia': 2n * usdc }
     const { id: walletId } = await world.newWallet(both)
     await pauseChain('base-sepolia')
@@ -82,7 +82,7 @@ describe('a paused chain', () => {
     expect(await creditsOf()).toBe(left)
   })
 
-  test('error: UNAVAILABLE, and not INSUFFICIENT_FUNDS, when the money lies there and nowhere else', async () => {
+  test('error: UNAVAILABLE, and not INSUFFICIENT_FUNDS, when the money is there only', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     await pauseChain('arbitrum-sepolia')
     expectRefused(await world.lend(id, 1), 'chain')
@@ -138,7 +138,7 @@ describe('a paused deployment', () => {
     expect((await post('/v1/demo/fund', { walletId })).status).toBe(201)
   })
 
-  test('what only reads goes on, and so does cancelling', async () => {
+  test('reads and cancellations still work', async () => {
     const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     const { body } = await world.lend(walletId, 1)
     await pause(everything)

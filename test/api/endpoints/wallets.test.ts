@@ -47,7 +47,7 @@ describe('POST /v1/wallets', () => {
     expect(secret.sealed).toHaveLength(113)
   })
 
-  test('metadata may be left out', async () => {
+  test('metadata is optional', async () => {
     expect(await post({ userId: newUser() })).toMatchObject({ status: 201, body: { metadata: {} } })
   })
 
@@ -59,7 +59,7 @@ describe('POST /v1/wallets', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  test('16 at once for one user make one wallet', async () => {
+  test('16 concurrent calls for one user create one wallet', async () => {
     const userId = newUser()
     const answers = await Promise.all(Array.from({ length: 16 }, () => post({ userId })))
     const statuses = answers.map(({ status }) => status).sort()
@@ -94,7 +94,7 @@ describe('POST /v1/wallets', () => {
     ['escapes', '{"a":"\\\\u0000","b":"\\\\ud800","c":"\\"\\n\\t","d":"<script>"}'],
     ['keys like columns', '{"id":"x","account_id":"y","$ref":1,"a.b":2}'],
   ]
-  test.each(odd)('metadata comes back unchanged: %s', async (_title, json) => {
+  test.each(odd)('metadata is returned unchanged: %s', async (_title, json) => {
     const userId = newUser()
     const raw = `{"userId":${JSON.stringify(userId)},"metadata":${json}}`
     const created = await postRaw(raw)
@@ -160,7 +160,7 @@ describe('POST /v1/wallets', () => {
     for (const path of ['userId', 'metadata', 'one', 'two']) refusal(answer, path)
   })
 
-  test('nothing was stored by what was refused', async () => {
+  test('rejected calls stored nothing', async () => {
     expect(await world.database.db('wallet').whereIn('user_id', ['a', ''])).toEqual([])
   })
 

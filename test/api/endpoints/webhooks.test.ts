@@ -30,7 +30,7 @@ describe('webhook endpoints', () => {
     expect(await call('POST', '', { url })).toMatchObject({ status: 201 })
   })
 
-  test('made, listed, read, changed, disabled and deleted; the secret is shown once', async () => {
+  test('created, listed, read, changed, disabled and deleted; the secret is shown once', async () => {
     const made = await call('POST', '', { url, description: 'mine' })
     const { secret, ...shown } = made.body
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -102,7 +102,7 @@ describe('webhook endpoints', () => {
     )
   })
 
-  test('another account finds nothing of it, and a key that only reads changes nothing', async () => {
+  test('another account does not find it, and a read-only key cannot change it', async () => {
     const { body: made } = await call('POST', '', { url })
     const { body: delivery } = await call('POST', `/${made.id}/test`)
     const stranger = await world.newKey()

@@ -94,7 +94,7 @@ describe('GET /v1/yields', () => {
     },
   )
 
-  test('a chain that does not answer is named, the others are answered', async () => {
+  test('a chain that does not respond is named, the others are returned', async () => {
     await withApi({ 'arbitrum-sepolia': closedUrl }, async (api) => {
       const { status, body } = await get('', api)
       expect([status, yields.parse(body)]).toEqual([200, body])
@@ -105,7 +105,7 @@ describe('GET /v1/yields', () => {
     })
   })
 
-  test('error: UNAVAILABLE when no chain answers, and when only a silent one was asked for', async () => {
+  test('error: UNAVAILABLE when no chain responds, and when only a silent one was requested', async () => {
     const urls = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
     await withApi(urls, async (api) => {
       const { status, body } = await get('?chain=arbitrum', api)
@@ -117,7 +117,7 @@ describe('GET /v1/yields', () => {
     })
   })
 
-  test('a market that takes no deposits is left out', async () => {
+  test('a market that accepts no deposits is omitted', async () => {
     const client = chains.chains.byId(chains.registry.get('ethereum-sepolia').chainId)
     const market = client.chain.markets.find(({ protocol }) => protocol === 'compound-v3')
     const pause = (isPaused: boolean) => {

@@ -184,7 +184,7 @@ describe('another scheme', () => {
     expect(read.body).toEqual({ id: body.id, account: accountId, scopes: ['read', 'write'] })
   })
 
-  test('has nothing to do with keys, their credits and their window', async () => {
+  test('does not use API keys, their credits or their rate limit', async () => {
     const answers = [await post('alice'), await get('/wallets/alice'), await get('/wallets/bob')]
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 404])
     const names = answers.flatMap(({ headers }) => [...headers.keys()])
@@ -194,7 +194,7 @@ describe('another scheme', () => {
     expect(await world.database.db('ledger').where({ account_id: accountId })).toEqual([])
   })
 
-  test('is not opened by an API key', async () => {
+  test('rejects an API key', async () => {
     const key = await createApiKey(world.database.db, accountId, { name: 'test' })
     const headers = { authorization: `Bearer ${key}` }
     const answer = await call('GET', '/wallets/alice', { headers })
@@ -207,7 +207,7 @@ describe('another scheme', () => {
     expect(authFailures.peek('127.0.0.1').used).toBe(0)
   })
 
-  test('refuses before anything else of a request is looked at', async () => {
+  test('rejects before any other check of a request', async () => {
     await newBadge('reader', ['read'])
     const broken = { body: '{not json' }
     const unknown = await call('POST', '/wallets?x=1', broken)
@@ -216,7 +216,7 @@ describe('another scheme', () => {
     expect((await get('/wallets/x', 'reader')).status).toBe(404)
   })
 
-  test('sets the headers of every answer', async () => {
+  test('sets the headers of every response', async () => {
     const answers = [
       await post('alice'),
       await get('/wallets/alice'),
@@ -237,7 +237,7 @@ describe('another scheme', () => {
   })
 })
 
-describe('behind another scheme all else is the same', () => {
+describe('behind another scheme the routes behave the same', () => {
   const json = { 'x-badge': 'mine', 'content-type': 'application/json' }
   const refused: [string, () => Promise<BadgeResponse>, string][] = [
     ['a wrong field', () => post(1), 'userId'],
@@ -254,14 +254,14 @@ describe('behind another scheme all else is the same', () => {
     expect(await wallets()).toEqual([])
   })
 
-  test('error: INTERNAL for what is not known, without its text', async () => {
+  test('error: INTERNAL for an unknown exception, without its text', async () => {
     const { status, body, text } = await get('/broken')
     expect([status, body.error]).toEqual([500, 'INTERNAL'])
     expect(body.details.requestId).toMatch(/^req_/)
     expect(text).not.toContain('secret')
   })
 
-  test('an Idempotency-Key replays the answer, and is of one body', async () => {
+  test('an Idempotency-Key replays the response and belongs to one body', async () => {
     const first = await post('alice', { name: 'one' })
     const again = await post('alice', { name: 'one' })
     expect([again.status, again.text]).toEqual([201, first.text])
@@ -271,7 +271,7 @@ describe('behind another scheme all else is the same', () => {
     expect(await wallets()).toHaveLength(1)
   })
 
-  test("an Idempotency-Key is of one caller's account", async () => {
+  test('an Idempotency-Key belongs to the account of one caller', async () => {
     const mine = await post('alice', { name: 'one' })
     const theirs = await post('alice', { name: 'one', badge: 'theirs' })
     expect([theirs.status, isReplay(theirs)]).toEqual([201, false])

@@ -137,7 +137,7 @@ describe('secrets', () => {
     expect(said).not.toContain(await privateKeyOf(wallet))
   })
 
-  test('appear not in the last words of an API that the database refuses', async () => {
+  test('do not appear in the last log lines of an API that the database rejects', async () => {
     const wrong = `wrong${hex(12)}`
     const api = run('api/main.js', settings(wrong))
     expect(await api.ended).not.toBe(0)
@@ -145,7 +145,7 @@ describe('secrets', () => {
     expect(api.output.text).not.toContain(canary.rpc)
   })
 
-  test('appear not in the complaint about settings', async () => {
+  test('do not appear in the error about settings', async () => {
     const bad = `not a url ${hex(12)}`
     const env = { ...settings(canary.password), DATABASE_URL: bad, RPC_URL_BASE_SEPOLIA: bad }
     const api = run('api/main.js', env)

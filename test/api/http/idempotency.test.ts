@@ -58,7 +58,7 @@ describe('the same key and body', () => {
     ['/v1/wallets', () => ({ userId: 'new' }), 1],
     ['/v1/intents', () => lend(), 5],
     ['/v1/demo/fund', () => ({ walletId }), 0],
-  ])('%s: the same answer, byte by byte, and no second debit', async (path, body, credits) => {
+  ])('%s: the same response, byte by byte, and no second charge', async (path, body, credits) => {
     const before = await usedCredits()
     const first = await post(path, body(), { name: 'one' })
     const again = await post(path, body(), { name: 'one', api: second })
@@ -70,13 +70,13 @@ describe('the same key and body', () => {
     expect((await usedCredits()) - before).toBe(credits)
   })
 
-  test('the order of members does not matter, nor does a default that is spelled out', async () => {
+  test('the order of fields and explicit defaults do not matter', async () => {
     const first = await post('/v1/wallets', { userId: 'any' }, { name: 'one' })
     const again = await post('/v1/wallets', { metadata: {}, userId: 'any' }, { name: 'one' })
     expect([isReplay(again), again.text]).toEqual([true, first.text])
   })
 
-  test('replays the answer of then, not the state of today', async () => {
+  test('replays the stored response, not the current state', async () => {
     const first = await post('/v1/intents', lend(), { name: 'one' })
     const failed = { status: 'failed', error: { code: 'DEPOSIT_FAILED', message: 'test' } }
     await world.database.db('intent').where({ id: first.body.id }).update(failed)
@@ -165,7 +165,7 @@ describe('a key names one request', () => {
     expect(await failed).toHaveLength(2)
   })
 
-  test('with its query: a dry run is not answered with what was done', async () => {
+  test('with its query: a dry run does not replay a real call', async () => {
     await post('/v1/intents', lend(), { name: 'one' })
     const { status, body } = await post('/v1/intents?dryRun=true', lend(), { name: 'one' })
     expect([status, body.details.reason]).toEqual([400, 'idempotency_key_reused'])
@@ -191,15 +191,15 @@ describe('a key names one request', () => {
   )
 })
 
-describe('what failed is not kept', () => {
-  test('a 4xx may be sent again and does its work then', async () => {
+describe('failed calls are not stored', () => {
+  test('a call with a 4xx can be repeated and is then executed', async () => {
     const body = { walletId: 'svc_wallet_later', action: 'lend', amount: 1 }
     expect((await post('/v1/intents', body, { name: 'one' })).status).toBe(404)
     const good = await post('/v1/intents', lend(), { name: 'one' })
     expect([good.status, isReplay(good)]).toEqual([201, false])
   })
 
-  test('a 5xx may be sent again and does its work then', async () => {
+  test('a call with a 5xx can be repeated and is then executed', async () => {
     await world.database.db('kek').update({ active: false })
     const failed = await post('/v1/wallets', { userId: 'retry' }, { name: 'one' })
     await world.database.db('kek').update({ active: true })
@@ -209,7 +209,7 @@ describe('what failed is not kept', () => {
   })
 })
 
-describe('duplicates at the same moment', () => {
+describe('concurrent duplicates', () => {
   test('8 over two servers, 4 keys: each key has one effect and 7 replays', async () => {
     const tally = await sendDuplicates({
       ...{ keys: 4, duplicates: 8, concurrency: 2 },
@@ -224,7 +224,7 @@ describe('duplicates at the same moment', () => {
     expect(await effects()).toEqual({ intents: 4, charges: 4, credits: 20 })
   })
 
-  test('with two bodies: one is done, the others are act so', async () => {
+  test('with two bodies: one is executed, the others are rejected', async () => {
     const amounts = Array.from({ length: 8 }, (_, i) => 1 + (i % 2))
     const answers = await Promise.all(
       amounts.map((amount) => post('/v1/intents', lend(amount), { name: 'one' })),

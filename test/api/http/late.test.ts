@@ -60,7 +60,7 @@ async function waitForLedger(entries: LedgerLine[]): Promise<void> {
   expect(await ledger()).toHaveLength(entries.length)
 }
 
-describe('what ends after the time limit', () => {
+describe('a response after the deadline', () => {
   test('was answered with 503 and shows no charge', () => {
     for (const { status, body, headers } of [late.read, late.write]) {
       expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
@@ -68,7 +68,7 @@ describe('what ends after the time limit', () => {
     }
   })
 
-  test('a read is given back, a write that was done is paid for', async () => {
+  test('a read is refunded, an executed write is charged', async () => {
     await waitForLedger([
       { reason: 'charge:GET /wallets', delta: -1n },
       { reason: 'refund', delta: 1n },
@@ -85,7 +85,7 @@ describe('what ends after the time limit', () => {
     expect(await world.database.db('wallet').where({ account_id: accountId })).toHaveLength(1)
   })
 
-  test('is not answered twice: nothing fails over it', () => {
+  test('sends no second response and no error', () => {
     const failures = hasty
       .logText()
       .split('\n')

@@ -42,7 +42,7 @@ const page = (answer: ApiResponse) =>
 const idsOf = (answer: ApiResponse) => page(answer).data.map(({ id }) => id)
 
 describe('GET /v1/intents', () => {
-  test('200: all of the account, newest first, as each reads by itself', async () => {
+  test('200: all intents of the account, newest first, equal to the single reads', async () => {
     const answer = await list('intents')
     expect([answer.status, answer.headers.get('x-credits-charged')]).toEqual([200, '1'])
     expect(listOf(intent, 'Any', '').parse(answer.body)).toEqual(answer.body)
@@ -83,7 +83,7 @@ describe('GET /v1/intents', () => {
     },
   )
 
-  test('a page that holds exactly what is left is the last one', async () => {
+  test('a page with exactly the remaining entries is the last one', async () => {
     const whole = page(await list(`intents?limit=${ids.length}`))
     expect(whole).toMatchObject({ hasMore: false, nextCursor: null })
     expect(whole.data).toHaveLength(ids.length)
@@ -112,7 +112,7 @@ describe('GET /v1/intents', () => {
     expect(idsOf(await list('intents?action=bridge'))).toEqual([])
   })
 
-  test('a wallet of another account is like one that does not exist', async () => {
+  test('a wallet of another account equals one that does not exist', async () => {
     const stranger = await insertTestWallet(world.database.db, '0xstranger')
     await insertTestIntent(world.database.db, stranger, 'planning')
     expect(idsOf(await list(`intents?walletId=${stranger.id}`))).toEqual([])
@@ -142,7 +142,7 @@ describe('GET /v1/intents', () => {
 })
 
 describe('GET /v1/wallets', () => {
-  test('200: those of the account, newest first, page by page', async () => {
+  test('200: the wallets of the account, newest first, page by page', async () => {
     const owner = await world.newKey()
     const created: string[] = []
     for (const userId of ['a', 'b', 'c']) {

@@ -80,15 +80,18 @@ describe('an amount', () => {
     }
   })
 
-  test.each(['lend', 'bridge'] as const)('"max" for a %s hears what it is for', async (action) => {
-    const body = { walletId, action, amount: 'max', ...(action === 'bridge' ? more.bridge : {}) }
-    expect(await refusal('POST', '/intents', body)).toEqual({
-      message: 'amount must be a number or decimal text: `max` is for withdrawals.',
-      paths: ['amount'],
-    })
-  })
+  test.each(['lend', 'bridge'] as const)(
+    '"max" for a %s: the message names its use',
+    async (action) => {
+      const body = { walletId, action, amount: 'max', ...(action === 'bridge' ? more.bridge : {}) }
+      expect(await refusal('POST', '/intents', body)).toEqual({
+        message: 'amount must be a number or decimal text: `max` is for withdrawals.',
+        paths: ['amount'],
+      })
+    },
+  )
 
-  test.each([null, true, [], {}])('%j is no amount', async (amount) => {
+  test.each([null, true, [], {}])('%j is not an amount', async (amount) => {
     const message = 'amount must be a number or decimal text.'
     const { message: shown } = await refusal('POST', '/intents', { ...lend, walletId, amount })
     expect(shown).toBe(message)
@@ -149,7 +152,7 @@ describe('field names', () => {
     expect(answer.body.details.issues).toHaveLength(10)
   })
 
-  test('__proto__ is a field that is not known', async () => {
+  test('__proto__ is an unknown field', async () => {
     const raw = '{"userId":"a","__proto__":{}}'
     const { body } = await world.api.call('POST', '/v1/wallets', { key, raw })
     expect(body.message).toBe('__proto__ is not a field of this request.')

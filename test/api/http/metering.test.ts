@@ -61,7 +61,7 @@ function expectRateLimit(answer: ApiResponse): void {
 }
 
 describe('X-RateLimit headers', () => {
-  test('are on answers of every kind', async () => {
+  test('are on responses of every kind', async () => {
     await createWallet('known')
     const answers = {
       200: await get('/v1/wallets/known'),
@@ -124,7 +124,7 @@ describe('X-RateLimit headers', () => {
 })
 
 describe('error: RATE_LIMITED', () => {
-  test('details and headers say the same', async () => {
+  test('details and headers agree', async () => {
     const win = nextMinute()
     await setAccount({ win, win_used: 100 })
     for (const answer of [await get('/v1/wallets/x'), await createWallet('x')]) {
@@ -144,7 +144,7 @@ describe('error: RATE_LIMITED', () => {
     expect(await used()).toBe(0)
   })
 
-  test('comes before the scope, the path and the body are looked at', async () => {
+  test('comes before the checks of scope, path and body', async () => {
     await setAccount({ win: nextMinute(), win_used: 100 })
     const answers = [
       await world.api.call('POST', '/v1/intents', { key, raw: '{' }),
@@ -156,7 +156,7 @@ describe('error: RATE_LIMITED', () => {
 })
 
 describe('requests without a valid key', () => {
-  test('share a limit by address, which keeps out no key that was valid before', async () => {
+  test('share a limit by address that does not lock out known keys', async () => {
     const api = await startApi({
       db: world.db,
       temporal: world.temporal.client,
@@ -191,7 +191,7 @@ describe('credits', () => {
     expect((await get('/dashboard/credits')).body).toMatchObject({ balance: 98, totalUsed: 2 })
   })
 
-  test('what does not end in 2xx is free', async () => {
+  test('a response that is not 2xx is free', async () => {
     const answers = [
       await get('/v1/wallets/unknown'),
       await get('/v1/wallets/%00'),
@@ -246,7 +246,7 @@ describe('credits', () => {
     expect(shown).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
   })
 
-  test('12 wallets at once for 5 credits: five are made', async () => {
+  test('12 wallets at once for 5 credits: five are created', async () => {
     await setAccount({ monthly_credits: 5 })
     const calls = Array.from({ length: 12 }, (_, i) => createWallet(`user ${i}`))
     const statuses = (await Promise.all(calls)).map(({ status }) => status).sort()
@@ -256,7 +256,7 @@ describe('credits', () => {
 })
 
 describe('error: WALLET_LIMIT_EXCEEDED', () => {
-  test('32 at once with room for ten: ten are made and paid for', async () => {
+  test('32 at once with ten left: ten are created and charged', async () => {
     await setAccount({ max_wallets: 10 })
     const calls = Array.from({ length: 32 }, (_, i) => createWallet(`user ${i}`))
     const answers = await Promise.all(calls)
@@ -270,7 +270,7 @@ describe('error: WALLET_LIMIT_EXCEEDED', () => {
     expect(await used()).toBe(10)
   })
 
-  test('a wallet that exists is still answered', async () => {
+  test('an existing wallet is still returned', async () => {
     await setAccount({ max_wallets: 1 })
     expect((await createWallet('only')).status).toBe(201)
     expect((await createWallet('only')).status).toBe(200)
@@ -279,7 +279,7 @@ describe('error: WALLET_LIMIT_EXCEEDED', () => {
 })
 
 describe('error: FORBIDDEN', () => {
-  test('a suspended account is refused at its next request, free of charge, until it is resumed', async () => {
+  test('a suspended account is rejected from its next request on, free of charge, until it is resumed', async () => {
     const { db } = world.database
     expect((await createWallet('before')).status).toBe(201)
     await suspendAccount(db, accountId, order)
@@ -295,7 +295,7 @@ describe('error: FORBIDDEN', () => {
     expect(await used()).toBe(2)
   })
 
-  test('a key may do what its scopes say, and a refusal is free', async () => {
+  test('a key may do what its scopes allow, and a rejection is free', async () => {
     const scoped = (scopes: ('read' | 'write')[]) =>
       createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
     const [reader, writer] = [await scoped(['read']), await scoped(['write'])]

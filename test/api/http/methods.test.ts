@@ -30,7 +30,7 @@ describe('error: METHOD_NOT_ALLOWED', () => {
     })
   })
 
-  test('is for callers with a key only: others learn nothing of the paths', async () => {
+  test('is for callers with a key only: it reveals no paths to others', async () => {
     const [known, unknown] = await Promise.all([
       world.api.call('PUT', '/v1/wallets'),
       world.api.call('PUT', '/v1/unknown'),

@@ -64,8 +64,8 @@ async function untilWaiting(count: number): Promise<void> {
   while (requests.state().waiting > count) await sleep(10)
 }
 
-describe('the request log while the database is away', () => {
-  test('keeps 10,000 requests and drops what comes then, counted and reported once', async () => {
+describe('the request log without a database', () => {
+  test('holds 10,000 requests and drops further ones, counted and reported once', async () => {
     proxy.set('closed')
     const ids = addMany(MOST_WAITING + BATCH + 700)
     const { waiting, dropped } = requests.state()
@@ -90,7 +90,7 @@ describe('the request log while the database is away', () => {
     expect(warnings('request log entries dropped')).toHaveLength(1)
   })
 
-  test('sends a batch again of which no answer came, as it was: each request is kept and counted once', async () => {
+  test('retries an unconfirmed batch unchanged: each request is stored and counted once', async () => {
     const held = await database.db.transaction()
     await held.raw('lock table request_log in access exclusive mode')
     const first = addMany(3)
@@ -109,7 +109,7 @@ describe('the request log while the database is away', () => {
     expect(requests.state()).toMatchObject({ written: 5, dropped: 0 })
   })
 
-  test('drops and counts what still waits when it is stopped', async () => {
+  test('drops and counts the waiting requests when it stops', async () => {
     proxy.set('closed')
     addMany(3)
     await requests.stop()

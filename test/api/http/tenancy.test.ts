@@ -138,14 +138,14 @@ const headersOf = ({ headers }: ApiResponse) =>
     [...headers].filter(([name]) => !/^(x-request-id|date|x-ratelimit-.*)$/.test(name)),
   )
 
-describe('what belongs to another account', () => {
+describe('resources of another account', () => {
   test('the matrix has every endpoint', () => {
     const routes = [...endpoints.versioned, ...endpoints.unversioned]
     const names = routes.map(({ method, spec }) => `${method.toUpperCase()} ${spec.path}`)
     expect(names.sort()).toEqual([...Object.keys(matrix), ...withoutIds].sort())
   })
 
-  test.each(Object.entries(matrix))('%s: answers as if it did not exist', async (_title, one) => {
+  test.each(Object.entries(matrix))('%s: responds as if it did not exist', async (_title, one) => {
     const foreign = await send(one, theirs)
     const missing = await send(one, unknown)
     expect(foreign.status).toBe(404)
@@ -154,7 +154,7 @@ describe('what belongs to another account', () => {
     expect(headersOf(foreign)).toEqual(headersOf(missing))
   })
 
-  test.each(Object.entries(matrix))('%s: is there for its owner', async (_title, one) => {
+  test.each(Object.entries(matrix))('%s: exists for its owner', async (_title, one) => {
     const silent = _title === 'GET /balances/:walletId' || _title === 'GET /positions/:walletId'
     if (one.isStream) {
       const headers = { authorization: `Bearer ${theirs.key}` }

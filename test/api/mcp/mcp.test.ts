@@ -75,7 +75,7 @@ describe('POST /mcp', () => {
     },
   )
 
-  test('every tool answers what its endpoint answers, at its price', async () => {
+  test('every tool returns the response of its endpoint, at its price', async () => {
     const { key } = world
     const get = (path: string) => world.api.call('GET', `/v1${path}`, { key })
     const pairs: [name: string, args: object, path: string][] = [
@@ -97,7 +97,7 @@ describe('POST /mcp', () => {
     }
   })
 
-  test('preview_intent shows the plan of a dry run, for nothing', async () => {
+  test('preview_intent returns the plan of a dry run, free of charge', async () => {
     const before = await balanceOf()
     const { body, headers } = await mcp.call('preview_intent', lend())
     const dry = await world.api.call('POST', '/v1/intents?dryRun=true', {
@@ -110,7 +110,7 @@ describe('POST /mcp', () => {
     expect([headers.get('x-credits-charged'), await balanceOf()]).toEqual(['0', before])
   })
 
-  test('create_intent creates what was shown, once: asked again it is the same intent and no charge', async () => {
+  test('create_intent creates the previewed intent once: a repeat returns it without a charge', async () => {
     const previewId = await preview()
     const [before, intents] = [await balanceOf(), await countIntents()]
     const connections = await Promise.all(
@@ -141,7 +141,7 @@ describe('POST /mcp', () => {
     expect(read.body).toMatchObject({ id: results[0]?.body.id, walletId, action: 'lend' })
   })
 
-  test('create_intent without a fresh preview of its own is refused, for nothing', async () => {
+  test('create_intent without a fresh preview of its own is rejected, free of charge', async () => {
     const [before, intents] = [await balanceOf(), await countIntents()]
     const never = await mcp.call('create_intent', lend())
     expect(never.body).toEqual(refusal('INVALID_REQUEST'))
@@ -168,7 +168,7 @@ describe('POST /mcp', () => {
     expect(more.headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('create_intent is refused when the plan has become another one', async () => {
+  test('create_intent is rejected when the plan has changed', async () => {
     const previewId = await preview()
     const rows = world.database.db('idempotency_key').where({ key: previewId })
     const [row] = await rows.clone().select<{ body: string }[]>('body')
@@ -212,7 +212,7 @@ describe('POST /mcp', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('a key that may only read sees no tool that creates, and is refused by it', async () => {
+  test('a read-only key does not see the tools that write, and they reject it', async () => {
     const reader = await connectClient(world.api.url, await keyWith(['read']))
     const { tools } = await reader.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(
@@ -239,14 +239,14 @@ describe('requests to /mcp', () => {
       headers: { accept: 'application/json, text/event-stream', ...request.headers },
     })
 
-  test('without a valid key are 401 before anything else is results', async () => {
+  test('without a valid key are 401 before any other check', async () => {
     for (const raw of [JSON.stringify(message), '{not json', '[]']) {
       const answer = await post({ key: '', raw })
       expect([answer.status, answer.body.error]).toEqual([401, 'UNAUTHORIZED'])
     }
   })
 
-  test('by a page of another origin are refused, by this machine they are not', async () => {
+  test('of a page of another origin are rejected, those of this machine are not', async () => {
     const foreign = await post({ headers: { origin: 'https://evil.example' } })
     expect([foreign.status, foreign.body.error]).toEqual([403, 'FORBIDDEN'])
     for (const origin of ['null', 'http://localhost.evil.example']) {
@@ -255,7 +255,7 @@ describe('requests to /mcp', () => {
     expect((await post({ headers: { origin: 'http://localhost:6274' } })).status).toBe(200)
   })
 
-  test('that are no message, or several, are INVALID_REQUEST', async () => {
+  test('with no message or several are INVALID_REQUEST', async () => {
     for (const raw of ['{not json', JSON.stringify([message, message])]) {
       const answer = await post({ raw })
       expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])

@@ -58,7 +58,7 @@ describe('Intent', () => {
     expect(statuses).toEqual(['pending', 'planning', 'executing', 'completed', 'failed'])
   })
 
-  test('action: a string, what was asked for', () => {
+  test('action: a string, as requested', () => {
     expect(planned.action).toBe('lend')
   })
 
@@ -94,7 +94,7 @@ describe('Intent', () => {
     expect(failed.error).toMatchObject({ message: expect.any(String), code: expect.any(String) })
   })
 
-  test('createdAt: an ISO 8601 UTC timestamp that stays', () => {
+  test('createdAt: a constant ISO 8601 UTC timestamp', () => {
     expect(planned.createdAt).toMatch(isoUtc)
     expect(completed.createdAt).toBe(planned.createdAt)
   })
@@ -178,7 +178,7 @@ describe('results', () => {
     expect(sum('gasCostUsd')).toBeGreaterThan(0)
   })
 
-  test('finalAmount: decimal text, what was lent on the chain', async () => {
+  test('finalAmount: decimal text, the amount lent on the chain', async () => {
     expect(completed.results).toMatchObject({ finalAmount: expect.stringMatching(decimalText) })
     expect(completed.results).toHaveProperty('finalAmount', '1.5')
     // The market rounds in its own favour, and pays interest from the next second on.

@@ -35,7 +35,7 @@ async function complete(id: string): Promise<void> {
   await setCompleted(events.worker, id)
 }
 
-describe('an event that is kept no longer', () => {
+describe('an event that is no longer stored', () => {
   test('as `after` of a list, as Last-Event-ID of a stream: 400 with the reason event_gone', async () => {
     await complete(await events.newIntent(me))
     const last = await forgetAll()
@@ -68,7 +68,7 @@ describe('an event that is kept no longer', () => {
     ])
   })
 
-  test('the stream of an intent that was over by then: 204; of one that goes on: what comes', async () => {
+  test('the stream of an intent that had ended: 204; of one that runs: new events', async () => {
     const [over, running] = [await events.newIntent(me), await events.newIntent(me)]
     await complete(over)
     await forgetAll()

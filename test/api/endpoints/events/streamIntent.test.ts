@@ -86,7 +86,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(client.events[2]?.data.data).toEqual({ status: 'failed', error: failure })
   })
 
-  test.each(['header', 'query'])('goes on after the last event, by %s', async (way) => {
+  test.each(['header', 'query'])('resumes after the last event, by %s', async (way) => {
     const id = await insert()
     const [, last] = await (await follow(id)).until(2)
     const from =
@@ -99,7 +99,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(typesOf(client)).toEqual(['intent.executing', 'intent.completed'])
   })
 
-  test('204 for who has had all of it: an EventSource comes no more', async () => {
+  test('204 for a client with all events: an EventSource stops reconnecting', async () => {
     const id = await insert()
     await setFailed(worker, id, failure)
     const client = await follow(id)
@@ -124,7 +124,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     ])
   })
 
-  test('BRIDGE_TIMEOUT is no end: the recovery is', async () => {
+  test('BRIDGE_TIMEOUT does not end the stream: the recovery does', async () => {
     const id = await insert()
     await setFailed(worker, id, timeout)
     const client = await follow(id)
@@ -134,7 +134,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(typesOf(client).slice(2)).toEqual(['intent.failed', 'intent.recovered'])
   })
 
-  test('a comment comes while nothing happens', async () => {
+  test('a heartbeat comment is sent without events', async () => {
     const client = await follow(await insert())
     await client.until(2)
     while (client.comments < 3) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -148,7 +148,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(response.status).toBe(200)
   })
 
-  test('costs nothing and counts once', async () => {
+  test('is free and counts as one request', async () => {
     const client = await follow(await insert())
     await client.until(2)
     const row = world.database.db('account').where({ id: wallet.accountId })

@@ -89,7 +89,7 @@ describe('streams', () => {
     expect(own).toHaveLength(4)
   })
 
-  test('a process ends in the middle: clients that go on at another miss nothing and get nothing twice', async () => {
+  test('a process stops in the middle: clients that resume at another one miss and repeat no event', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, () => events.newIntent(me)))
     const [first, second] = [await anotherApi(), await anotherApi()]
     try {
@@ -111,7 +111,7 @@ describe('streams', () => {
     }
   })
 
-  test('what another transaction holds back comes soon after its end, without another word', async () => {
+  test('events behind an open transaction are sent soon after its end, without a notification', async () => {
     const id = await events.newIntent(me)
     const client = await events.open('/v1/events?after=evt_0', me)
     await client.until(2)
@@ -124,7 +124,7 @@ describe('streams', () => {
     await client.until(3)
   })
 
-  test('without a word from the database the poll finds what is new', async () => {
+  test('without notifications of the database the poll finds new events', async () => {
     const { db, temporal } = events.world
     const deaf = await startApi({
       ...{ db, temporal: temporal.client, ...silentChains(), streamLimits: limits },
@@ -140,7 +140,7 @@ describe('streams', () => {
     }
   })
 
-  test('a stream ends when its key is revoked; the others go on', async () => {
+  test('a stream ends when its key is revoked; the others continue', async () => {
     const id = await events.newIntent(me)
     const other = await events.newCustomer()
     const [mine, theirs] = [

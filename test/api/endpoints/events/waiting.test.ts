@@ -36,7 +36,7 @@ async function untilWaiting(count = 1, { world } = events, { accountId } = me) {
 }
 
 describe('GET /v1/intents/:intentId?wait', () => {
-  test('answers at the next change, and costs what a read costs', async () => {
+  test('responds at the next change, at the price of a read', async () => {
     const waiting = read('?wait=60')
     await untilWaiting()
     await setExecuting(events.worker, intentId)
@@ -73,7 +73,7 @@ describe('GET /v1/intents/:intentId?wait', () => {
     expect((await read(`?wait=60&version=${version}`)).body.status).toBe('failed')
   })
 
-  test('when nothing changes, the same comes after that time', async () => {
+  test('without a change, the same state is returned after that time', async () => {
     const { version, body } = await read()
     const late = await read(`?wait=1&version=${version}`)
     expect([late.status, late.version, late.body]).toEqual([200, version, body])
@@ -102,7 +102,7 @@ describe('GET /v1/intents/:intentId?wait', () => {
     expect((await read(`?wait=${wait}`)).status).toBe(400)
   })
 
-  test('error: RATE_LIMITED above the streams that an account may have, and room again', async () => {
+  test('error: RATE_LIMITED above the streams of an account, until one closes', async () => {
     const waiting = [read('?wait=60'), read('?wait=60'), read('?wait=60')]
     await untilWaiting(3)
     const refused = await read('?wait=60')
@@ -126,7 +126,7 @@ describe('GET /v1/demo/fund/:fundingId?wait', () => {
 })
 
 describe('readUntil', () => {
-  test('a wait that the database refuses gives its seat back, and leaves nothing at any signal', async () => {
+  test('a wait that the database rejects releases its seat and all listeners', async () => {
     const [gone, closing] = [new AbortController().signal, new AbortController().signal]
     let seats = 0
     const takeSeat = () => {

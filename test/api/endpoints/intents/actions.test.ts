@@ -133,7 +133,7 @@ describe('POST /v1/intents: bridge', () => {
     expect(headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('goes the slow way at no fee when the fast one would leave nothing', async () => {
+  test('uses the standard transfer without a fee when the fast fee exceeds the amount', async () => {
     const { id: walletId } = await world.newWallet({ 'base-sepolia': 1n })
     const { body } = await post({ ...bridge, walletId, amount: '0.000001' })
     expect(body.executionPlan).toMatchObject({
@@ -181,7 +181,7 @@ describe('POST /v1/intents: withdraw', () => {
     })
   })
 
-  test('reserves what stands for the money in the market', async () => {
+  test('reserves the market tokens of the money', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)
     const answer = await post({ ...withdraw, walletId: wallet.id, amount: 3 })
@@ -196,7 +196,7 @@ describe('POST /v1/intents: withdraw', () => {
     expect([status, body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
   })
 
-  test('a market of another dollar: swaps what comes out to USDC', async () => {
+  test('a market of another dollar: swaps the output to USDC', async () => {
     const wallet = await world.newWallet()
     await world.supply('ethereum-sepolia', wallet, 5n * usdc)
     const body = { ...withdraw, walletId: wallet.id, chain: 'ethereum' }

@@ -62,7 +62,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(read.body).toEqual(body)
   })
 
-  test('gives the money and the credits back, once', async () => {
+  test('releases the money and refunds the credits, once', async () => {
     const { id, walletId } = await newIntent()
     const before = await balance()
     expect((await world.lend(walletId, 1)).status).toBe(400)
@@ -72,13 +72,13 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect((await world.lend(walletId, 1)).status).toBe(201)
   })
 
-  test('again: 200 with the same answer', async () => {
+  test('repeated: 200 with the same response', async () => {
     const { id } = await newIntent()
     const first = await cancel(id)
     expect((await cancel(id)).text).toBe(first.text)
   })
 
-  test('takes an empty object for a body, and nothing else', async () => {
+  test('accepts an empty object as the body, and nothing else', async () => {
     const { id } = await newIntent()
     expect((await cancel(id, world.key, { body: { force: true } })).status).toBe(400)
     expect((await cancel(id, world.key, { body: {} })).status).toBe(200)
@@ -168,7 +168,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     }
   })
 
-  test('the workflow learns it from the rows, before its first step and without a plan', async () => {
+  test('the workflow reads the cancellation from the rows, before its first step and without a plan', async () => {
     const intent = await newIntent()
     await cancel(intent.id)
     expect(await submit(intent)).toBeUndefined()

@@ -38,7 +38,7 @@ const lend = (owner: string, walletId: string) =>
     body: { walletId, action: 'lend', amount: 1 },
   })
 
-describe('while a wallet of an account is held', () => {
+describe('while a wallet of an account is locked', () => {
   let held: string
   let holder: Db
   let stuck: Promise<ApiResponse>[]
@@ -91,7 +91,7 @@ describe('while a wallet of an account is held', () => {
   })
 })
 
-describe('of many at once', () => {
+describe('many concurrent intents', () => {
   test('each is charged, and never more than there is', async () => {
     const poor = await world.newKey()
     const wallets = [await newWallet(poor), await newWallet(poor), await newWallet(poor)]
@@ -192,7 +192,7 @@ describe('while Temporal takes its time', () => {
     while (!asked.includes(id)) await sleep(20)
   }
 
-  test('the answer does not wait for the start, which is noted when it is made', async () => {
+  test('the response does not wait for the start, which is stored when it happens', async () => {
     const { status, body } = await lend(key, await newWallet(key))
     expect(status).toBe(201)
     await untilAsked(body.id)

@@ -170,7 +170,7 @@ describe('POST /v1/intents', () => {
     expect(world.temporal.started).toEqual([])
   })
 
-  test('error: INSUFFICIENT_FUNDS when the money is promised to an earlier intent', async () => {
+  test('error: INSUFFICIENT_FUNDS when an earlier intent has reserved the money', async () => {
     const { id } = await newWallet({ 'arbitrum-sepolia': 3n * usdc })
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => lend(id, 1)))
     const statuses = answers.map(({ status }) => status).sort()
@@ -251,7 +251,7 @@ describe('POST /v1/intents', () => {
     await half.stop()
   })
 
-  test('an amount that only a pending intent could store is refused or stored, never an error', async () => {
+  test('an amount that only a pending intent could store is rejected or stored, never INTERNAL', async () => {
     const half = await startHalf({ ...chains.urls, 'base-sepolia': closedUrl })
     const { id: walletId } = await newWallet()
     const amount = (2n ** 256n - 1n).toString().slice(0, -6)

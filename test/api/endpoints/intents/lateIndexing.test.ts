@@ -102,8 +102,8 @@ const rowOf = (id: unknown) =>
     .where({ id: String(id) })
     .first<{ status: string; seen_blocks: object[] | null }>()
 
-describe('POST /v1/intents while the indexing lags', () => {
-  test('waits for the indexing, then answers with the plan', async () => {
+describe('POST /v1/intents while indexing lags', () => {
+  test('waits for indexing, then returns the plan', async () => {
     const wallet = await walletUnindexed()
     const answer = await postWhileIndexing(lendOf(wallet))
     expect(answer).toMatchObject({ status: 201, body: { status: 'planning' } })
@@ -129,7 +129,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true')
   })
 
-  test('money that has gone meanwhile: INSUFFICIENT_FUNDS for good, once that is indexed', async () => {
+  test('money that has left meanwhile: a final INSUFFICIENT_FUNDS, once indexed', async () => {
     const wallet = await walletUnindexed()
     const { body } = await post(lendOf(wallet))
     expect(body).toMatchObject({ status: 'pending' })
@@ -151,7 +151,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     await index()
   })
 
-  test('error: what has arrived for a step of another intent is no money to count on', async () => {
+  test('error: money that arrived for a step of another intent is not available', async () => {
     const wallet = await world.newWallet({ [chain]: usdc })
     const first = await post(lendOf(wallet))
     const fed = { fed_by: 0, from_block: null }
@@ -168,7 +168,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     await index()
   })
 
-  test('dryRun waits too, and answers as ever', async () => {
+  test('a dry run waits too, then returns the plan', async () => {
     const wallet = await walletUnindexed()
     const query = '?dryRun=true'
     const early = await post(lendOf(wallet), { query })
@@ -177,7 +177,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     expect(answer).toMatchObject({ status: 200, body: { dryRun: true } })
   })
 
-  test('max of a position that is not indexed: waits, then answers as ever', async () => {
+  test('max of a position that is not indexed: waits, then returns the plan', async () => {
     const wallet = await world.newWallet({})
     const supplied = world.supply(chain, wallet, usdc)
     await supplied

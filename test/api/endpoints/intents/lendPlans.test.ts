@@ -66,7 +66,7 @@ describe('POST /v1/intents: a lend from another chain', () => {
     })
   })
 
-  test('a step that another one feeds reserves nothing before its money is there', async () => {
+  test('a step with input of another step reserves nothing before the money arrives', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': usdc })
     expect(await reservationsOf(await world.lend(id, 1))).toMatchObject([
       { sequence: 1, chain_id: 421_614n, units: '1000000', from_block: 0n, fed_by: null },
@@ -91,12 +91,12 @@ describe('POST /v1/intents: a lend from another chain', () => {
     const { status, body } = await world.lend(id, 4)
     expect([status, body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
     expect(body.details).toMatchObject({ required: '4', available: '3' })
-    expect(body.message).toContain('4 USDC on several chains together')
+    expect(body.message).toContain('Several chains together have 4 USDC.')
   })
 })
 
 describe('POST /v1/intents: a lend to a market of another dollar', () => {
-  test('201: swaps first, and names what comes out at the least', async () => {
+  test('201: swaps first, with the minimum output', async () => {
     const { id } = await world.newWallet({ 'ethereum-sepolia': usdc })
     const { steps, strategy } = planOf(await world.lend(id, 1, { chain: 'ethereum' }))
     const chain = 'ethereum-sepolia'
@@ -139,7 +139,7 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
 describe('POST /v1/intents: optimize', () => {
   const net = { optimize: 'net' }
 
-  test('`net` stays where moving costs more than it brings', async () => {
+  test('`net` stays when a move costs more than it earns', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 10n * usdc })
     for (const wish of [net, { ...net, horizonDays: 1 }]) {
       expect(planOf(await world.lend(id, 1, wish)).targetChain).toBe('arbitrum-sepolia')

@@ -41,7 +41,7 @@ describe('GET /v1/intents/:intentId', () => {
     })
   })
 
-  test('planning: the plan, without what is internal, and no results', async () => {
+  test('planning: the plan without internal fields, and no results', async () => {
     const { body } = await get(await insert('planning'))
     expect(body).toMatchObject({ status: 'planning', executionPlan: { steps: [{ sequence: 1 }] } })
     expect(body).not.toHaveProperty('results')
@@ -118,7 +118,7 @@ describe('GET /v1/intents/:intentId', () => {
     expect((await get(id)).body).toMatchObject({ currentStep: 2 })
   })
 
-  test('a running workflow lowers nothing', async () => {
+  test('a running workflow lowers no field', async () => {
     const id = await insert('executing')
     await operation(id, inBlock('confirmed'))
     setProgress(id, { status: 'planning', completedSteps: 0 })
@@ -142,7 +142,7 @@ describe('GET /v1/intents/:intentId', () => {
     expect((await get(id)).body).toMatchObject({ status: 'pending' })
   })
 
-  test('a workflow is not asked about an intent that is over', async () => {
+  test('a workflow is not queried for a finished intent', async () => {
     const id = await insert('failed')
     setProgress(id, { status: 'executing', completedSteps: 1 })
     expect((await get(id)).body).toMatchObject({ status: 'failed' })

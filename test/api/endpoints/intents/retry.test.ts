@@ -119,7 +119,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     for (const field of ['retryOf', 'retriedBy']) expect(before).not.toHaveProperty(field)
   })
 
-  test('again: 200 with the first retry as it is now, at no charge, with no credits left', async () => {
+  test('repeated: 200 with the current state of the first retry, free of charge, without credits', async () => {
     const { id } = await failedLend()
     const first = await retry(id)
     await world.database.db('intent').where({ id: first.body.id }).update({ status: 'executing' })
@@ -154,7 +154,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(again.headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('takes an empty object for a body, and nothing else', async () => {
+  test('accepts an empty object as the body, and nothing else', async () => {
     const { id } = await failedLend()
     expect((await retry(id, { body: { amount: 1 } })).status).toBe(400)
     expect((await retry(id, { body: {} })).status).toBe(201)
@@ -176,7 +176,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect((await retry(id)).status).toBe(201)
   })
 
-  test('metadata goes over, but a failure that was asked for is not asked for again', async () => {
+  test('metadata is copied, without a requested failure', async () => {
     const metadata = { simulate: 'DEPOSIT_FAILED', order: 7 }
     const money = { 'arbitrum-sepolia': usdc }
     const { id } = await newIntent(money, { chain: 'arbitrum', metadata })
@@ -186,7 +186,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
   })
 })
 
-describe('retry: what is left to do', () => {
+describe('retry: the remaining work', () => {
   test('a lend whose money has crossed the bridge is a lend of what arrived, where it is', async () => {
     const { id, walletId } = await bridgedLend('999850')
     await operate(id, { sequence: 2, kind: 'deposit', chain: 'base-sepolia' })
@@ -214,7 +214,7 @@ describe('retry: what is left to do', () => {
     expect((await retry(id)).body).toMatchObject({ amount: 1, executionPlan })
   })
 
-  test('a withdrawal of everything is one again', async () => {
+  test('a withdrawal of everything is retried as such', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 3n * usdc)
     const request = { walletId: wallet.id, action: 'withdraw', amount: 'max', chain: 'base' }
@@ -270,7 +270,7 @@ describe('retry: what may not be retried', () => {
   })
 
   test.each(['signed', 'mined', 'confirmed'])(
-    'error: not_final while a failed operation is %s: a reorg could turn it round',
+    'error: not_final while a failed operation is %s: a reorg could revert it',
     async (state) => {
       const { id } = await newIntent({ 'arbitrum-sepolia': usdc }, { chain: 'arbitrum' })
       await operate(id, { kind: 'deposit', chain: 'arbitrum-sepolia' }, 'confirmed')

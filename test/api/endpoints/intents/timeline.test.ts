@@ -45,7 +45,7 @@ async function begun(values: object): Promise<{ id: string; operation: string }>
 const stepOf = (body: Record<string, unknown>) =>
   (body.executionPlan as { steps: Record<string, unknown>[] }).steps[0]
 
-describe('what an intent waits for', () => {
+describe('wait reason of an intent', () => {
   test.each([
     ['the signer', {}, 'waiting', 'SIGNER'],
     [
@@ -68,7 +68,7 @@ describe('what an intent waits for', () => {
     expect(body).toMatchObject({ currentStep: 1, waitingFor })
   })
 
-  test('how long that usually takes, where the chain has a usual time', async () => {
+  test('the usual duration, where the chain has one', async () => {
     const { id } = await begun(inBlock('mined'))
     expect(await get(id)).toMatchObject({ waitingFor: { usualSeconds: 5 } })
     const { id: queued } = await begun({})
@@ -79,20 +79,23 @@ describe('what an intent waits for', () => {
     ['PAUSED', { scope: 'chain', subject: String(chainId) }],
     ['PAUSED', { scope: 'deployment', subject: '' }],
     ['FROZEN', { scope: 'wallet', subject: 'own' }],
-  ] as const)('%s by an operator (%j): that it is, not by whom or why', async (code, target) => {
-    const { db } = world.database
-    const subject = target.subject === 'own' ? wallet.id : target.subject
-    const stop: PauseTarget = { ...target, subject }
-    const { id } = await begun({})
-    await pauseWork(db, stop, { by: 'mallory', why: 'a secret reason' })
-    const body = await get(id)
-    await resumeWork(db, stop, { by: 'mallory', why: 'over' })
-    expect(body.waitingFor).toMatchObject({ code })
-    expect(JSON.stringify(body)).not.toMatch(/mallory|secret/)
-    expect((await get(id)).waitingFor).toMatchObject({ code: 'SIGNER' })
-  })
+  ] as const)(
+    '%s by an operator (%j): shown without the operator and the reason',
+    async (code, target) => {
+      const { db } = world.database
+      const subject = target.subject === 'own' ? wallet.id : target.subject
+      const stop: PauseTarget = { ...target, subject }
+      const { id } = await begun({})
+      await pauseWork(db, stop, { by: 'mallory', why: 'a secret reason' })
+      const body = await get(id)
+      await resumeWork(db, stop, { by: 'mallory', why: 'over' })
+      expect(body.waitingFor).toMatchObject({ code })
+      expect(JSON.stringify(body)).not.toMatch(/mallory|secret/)
+      expect((await get(id)).waitingFor).toMatchObject({ code: 'SIGNER' })
+    },
+  )
 
-  test('a stop of another wallet holds nothing of this one up', async () => {
+  test('a pause of another wallet does not delay this one', async () => {
     const { db } = world.database
     const other = await insertTestWallet(db)
     const { id } = await begun({})
@@ -111,7 +114,7 @@ describe('what an intent waits for', () => {
     })
   })
 
-  test('nothing, once it is over', async () => {
+  test('none after the end', async () => {
     const id = await insert('completed')
     await insertTestOperation(world.database.db, wallet, id, inBlock('confirmed'))
     const body = await get(id)
@@ -186,7 +189,7 @@ describe('times of an intent', () => {
   })
 })
 
-describe('what is in a block', () => {
+describe('mined operations', () => {
   test('the step, the block and its time; no link where there is no explorer', async () => {
     const { id } = await begun({
       ...inBlock('confirmed'),
