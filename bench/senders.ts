@@ -14,7 +14,7 @@ import { inTurns } from './callers.js'
 import { sendSingly } from './singly.js'
 import { sum } from './usage.js'
 import { printVerdict, type Line } from './verdict.js'
-import type { Wallet } from '../db/accounts/wallets.js'
+import type { StoredWallet } from '../db/accounts/wallets.js'
 
 /**
  * Operations handed straight to the relayer, all before signer and senders start: how many a second are executed, counted
@@ -175,7 +175,7 @@ async function end(services: Service[], signal: 'SIGKILL' | 'SIGTERM'): Promise<
   await Promise.all(ended)
 }
 
-type Result = { scenario: Scenario; wallets: Wallet[]; ran: Ran; script: number | undefined }
+type Result = { scenario: Scenario; wallets: StoredWallet[]; ran: Ran; script: number | undefined }
 
 /** `script`: operations a second of the script. */
 async function judge(world: World, { scenario, wallets, ran, script }: Result): Promise<Judged> {

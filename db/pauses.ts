@@ -2,7 +2,7 @@ import { ServiceError } from '../domain/errors.js'
 import { recordAuditEvent, type Order } from './auditEvents.js'
 import { lockName, shareName } from './client/locks.js'
 import { createLookup } from './client/scope.js'
-import { walletById, type Wallet } from './accounts/wallets.js'
+import { walletById, type StoredWallet } from './accounts/wallets.js'
 import type { Db } from './client/connect.js'
 import type { PauseScope } from '../domain/intent/waiting.js'
 
@@ -50,9 +50,12 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
     await lockName(trx, PAUSES)
     const open = await trx('pause').where(target).whereNull('until').select<object[]>('id')
     if (open.length > 0) {
-      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is already stopped.`)
+      throw new ServiceError(
+        'INVALID_REQUEST',
+        `${nameOf(target)} is already ${past[target.scope]}.`,
+      )
     }
-    const begun_by = await recordAuditEvent(trx, actOf(target, 0), order)
+    const begun_by = await recordAuditEvent(trx, actionOf(target, 0), order)
     await trx('pause').insert({ ...target, begun_by })
   })
 }
@@ -65,10 +68,13 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
 export async function resumeWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
     await lockName(trx, PAUSES)
-    const ended_by = await recordAuditEvent(trx, actOf(target, 1), order)
+    const ended_by = await recordAuditEvent(trx, actionOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
     const ended = await trx('pause').where(target).whereNull('until').update({ until, ended_by })
-    if (ended !== 1) throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is not stopped.`)
+    if (ended !== 1) {
+      const message = `${nameOf(target)} is not ${past[target.scope]}.`
+      throw new ServiceError('INVALID_REQUEST', message)
+    }
     const wake = JSON.stringify({ id: '', state: 'queued' })
     await trx.raw(`select pg_notify('operation', ?)`, [wake])
   })
@@ -82,7 +88,14 @@ const verbs: Record<PauseScope, [pause: string, resume: string]> = {
   deployment: ['pause', 'resume'],
 }
 
-const actOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
+const past: Record<PauseScope, string> = {
+  account: 'frozen',
+  wallet: 'frozen',
+  chain: 'paused',
+  deployment: 'paused',
+}
+
+const actionOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
   action: `${scope} ${verbs[scope][verb]}`,
   subject,
 })
@@ -129,7 +142,10 @@ export async function readOpenPauses(db: Db): Promise<(Pause & Order)[]> {
 }
 
 /** The broadest pause or freeze that blocks an operation, or undefined. */
-export async function findPause(db: Db, { id }: { id: string }): Promise<(Pause & Order) | undefined> {
+export async function findPause(
+  db: Db,
+  { id }: { id: string },
+): Promise<(Pause & Order) | undefined> {
   const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
   return db('pause as s')
     .join('audit_event as e', 'e.id', 's.begun_by')
@@ -141,11 +157,11 @@ export async function findPause(db: Db, { id }: { id: string }): Promise<(Pause 
 
 /** Milliseconds for which an operation was paused or frozen. */
 export async function readPausedMs(db: Db, { id }: { id: string }): Promise<number> {
-  const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(PAUSED_MS, { id })
   return rows[0]?.ms ?? 0
 }
 
-const STOPPED_MS = `
+const PAUSED_MS = `
 with spans as (
   select tstzrange(greatest(s.since, op.created_at), coalesce(s.until, now.at)) as span
   from operation op, pause s, (select clock_timestamp() as at) as now
@@ -160,14 +176,18 @@ from (select unnest(range_agg(span)) as one from spans) as merged`
  * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign wallets. FORBIDDEN while it or its account is
  *   frozen, because its intents would only wait.
  */
-export async function getUsableWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
+export async function getUsableWallet(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<StoredWallet> {
   const { frozen, ...wallet } = await usable.get(db, accountId, id)
   if (frozen === null) return wallet
   const message = `This ${frozen} is frozen. Ask the operator of this service to unfreeze it.`
   throw new ServiceError('FORBIDDEN', message)
 }
 
-const usable = createLookup<Wallet & { frozen: PauseScope | null }>(
+const usable = createLookup<StoredWallet & { frozen: PauseScope | null }>(
   'wallet and its pause',
   `select w.*, (select s.scope from pause s where s.until is null
       and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)

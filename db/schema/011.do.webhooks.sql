@@ -71,7 +71,7 @@ create table webhook_delivery (
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
   -- The latest attempts, oldest first: {at, ms} and optional status, error and body, with the first 1 kB of the response.
   attempts jsonb not null default '[]'::jsonb,
-  -- Incremented by each manual repetition. The workflow of an earlier run pauses when it sees a higher number.
+  -- Incremented by each manual repetition. The workflow of an earlier run stops when it sees a higher number.
   run int not null default 1,
   run_attempts int not null default 0,
   run_since timestamptz not null default clock_timestamp(),
@@ -114,7 +114,7 @@ declare
   v_read int := 0;
 begin
   select * into d from webhook_dispatch for update;
-  v_horizon := told_before();
+  v_horizon := event_horizon();
   made := 0;
   if exists (select from webhook w where w.status = 'enabled' and w.deleted_at is null) then
     with batch as materialized (

@@ -19,10 +19,10 @@ import {
 } from './forbiddenGroups.js'
 
 export const roles = ['steward_api', 'steward_worker', 'steward_relayer', 'steward_signer'] as const
-export type Role = (typeof roles)[number]
+export type DatabaseRole = (typeof roles)[number]
 
 /** What each role must not be able to do, whoever has taken the process over. */
-const forbidden: Record<Role, string[]> = {
+const forbidden: Record<DatabaseRole, string[]> = {
   steward_api: [
     ...webhooks,
     ...webhooksOfWorker,
@@ -72,7 +72,7 @@ const forbidden: Record<Role, string[]> = {
     "select count_attempt('x', 1)",
     'insert into sender (sender) values (null)',
     'update sender set next_nonce = 0',
-    'update sender set dry_since = null',
+    'update sender set out_of_gas_since = null',
     'select refill_tx from sender',
     'select raw from chain_tx_send',
     'insert into chain_tx_send (raw) values (null)',
@@ -114,7 +114,7 @@ const forbidden: Record<Role, string[]> = {
     'insert into chain_tx_send (raw) values (null)',
     "update chain_tx_send set raw = ''",
     'update sender set next_nonce = 0',
-    'update sender set dry_since = null',
+    'update sender set out_of_gas_since = null',
     "update sender set purpose = 'operations'",
     'insert into treasury (address) values (null)',
     'update account set plan = plan',
@@ -271,5 +271,5 @@ const forbidden: Record<Role, string[]> = {
 }
 
 export const cases = Object.entries(forbidden).flatMap(([role, statements]) =>
-  statements.map((sql) => [role as Role, sql] as const),
+  statements.map((sql) => [role as DatabaseRole, sql] as const),
 )

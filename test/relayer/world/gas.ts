@@ -1,6 +1,6 @@
 import { Transaction, toQuantity } from 'ethers'
 import type { Decide } from '../../support/faultProxy.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import { usdcUnits, type Lend, type World } from './fixture.js'
 
 export const ETHER = 10n ** 18n
@@ -9,7 +9,7 @@ export const setBalance = (world: World, address: string, wei: bigint) =>
   world.rpc('anvil_setBalance', [address, toQuantity(wei)])
 
 /** Drains the given senders and funds the others. */
-export async function dryOut(world: World, dry: string[]): Promise<void> {
+export async function drainGas(world: World, dry: string[]): Promise<void> {
   for (const sender of world.senders) {
     await setBalance(world, sender, dry.includes(sender) ? 0n : ETHER)
   }
@@ -18,18 +18,21 @@ export async function dryOut(world: World, dry: string[]): Promise<void> {
 /** Leaves one sender with gas, so that the test knows which one is next. */
 export async function serveBy(world: World, sender: string): Promise<void> {
   const others = world.senders.filter((one) => one !== sender)
-  await world.db('sender').update({ dry_since: null, dry_gas: null })
+  await world.db('sender').update({ out_of_gas_since: null, unpaid_gas: null })
   await world
     .db('sender')
     .whereIn('sender', others)
-    .update({ dry_since: world.db.raw('clock_timestamp()'), dry_gas: (10n ** 30n).toString() })
+    .update({
+      out_of_gas_since: world.db.raw('clock_timestamp()'),
+      unpaid_gas: (10n ** 30n).toString(),
+    })
 }
 
 /**
  * So many wallets with USDC, or some more, until each sender has some of them while all senders serve: which one a wallet
  * has, its random id decides.
  */
-export async function walletsOfEachSender(world: World, count: number): Promise<Wallet[]> {
+export async function walletsOfEachSender(world: World, count: number): Promise<StoredWallet[]> {
   const wallets = await world.createWallets(count, usdcUnits)
   while ((await countSenders(world, wallets)) < world.senders.length) {
     wallets.push(await world.createWallet(usdcUnits))
@@ -37,7 +40,7 @@ export async function walletsOfEachSender(world: World, count: number): Promise<
   return wallets
 }
 
-async function countSenders(world: World, wallets: Wallet[]): Promise<number> {
+async function countSenders(world: World, wallets: StoredWallet[]): Promise<number> {
   const { rows } = await world.db.raw<{ rows: { senders: number }[] }>(
     `select count(distinct mod(abs(hashtext(id)::bigint), ?))::int as senders
      from wallet where id = any(?)`,
@@ -60,12 +63,12 @@ export async function sendersOf(
   return ids.flatMap((id) => rows.find((row) => row.id === id)?.sender ?? [])
 }
 
-export const isDry = async (world: World, sender: string): Promise<boolean> => {
+export const isOutOfGas = async (world: World, sender: string): Promise<boolean> => {
   const row = await world
     .db('sender')
     .where({ sender })
-    .first<{ dry_since: Date | null }>('dry_since')
-  return row.dry_since !== null
+    .first<{ out_of_gas_since: Date | null }>('out_of_gas_since')
+  return row.out_of_gas_since !== null
 }
 
 /** Signs until no operation is claimed. */
