@@ -10,11 +10,15 @@ const pages = [
 const read = (file: string) => readFileSync(file, 'utf8')
 const readme = read('docs/architecture/README.md')
 
-/** Transitions of a state diagram, as `from -> to : label`. */
+/** Transitions of a state diagram, as `from -> to : event`. */
 function transitionsOf(heading: string): string[] {
   const section = readme.split(`### ${heading}\n`)[1]?.split('\n#')[0] ?? ''
   const found = [...section.matchAll(/^ {2}(\S+) --> (\S+) : (.+)$/gm)]
-  return found.map(([, from, to, label]) => `${from} -> ${to} : ${label}`).sort()
+  return found
+    .flatMap(([, from, to, events = '']) =>
+      events.split(', ').map((event) => `${from} -> ${to} : ${event}`),
+    )
+    .sort()
 }
 
 /** States of a state diagram. */
