@@ -36,7 +36,7 @@ function statesIn(file: string, table: string): string[] {
 
 describe('the diagrams of docs/architecture', () => {
   test('an intent has the transitions of intent_edge', () => {
-    const rows = read('db/schema/005.do.intents.sql').split('insert into intent_edge values')[1]
+    const rows = read('db/schema/006.do.status.sql').split('insert into intent_edge values')[1]
     const edges = [...(rows ?? '').matchAll(/\('(\w+)', '(\w+)', '(\w+)'\)/g)]
     expect(edges.length).toBeGreaterThan(0)
     const drawn = transitionsOf('Intent').filter((one) => !one.startsWith('[*]'))
@@ -44,8 +44,8 @@ describe('the diagrams of docs/architecture', () => {
   })
 
   test.each([
-    ['Operation', 'db/schema/007.do.operations.sql', 'operation'],
-    ['Transaction', 'db/schema/006.do.chains.sql', 'chain_tx'],
+    ['Operation', 'db/schema/008.do.operations.sql', 'operation'],
+    ['Transaction', 'db/schema/007.do.chains.sql', 'chain_tx'],
   ])('%s has the states of its table', (heading, file, table) => {
     expect(statesIn(file, table).length).toBeGreaterThan(0)
     expect(statesOf(heading)).toEqual(statesIn(file, table))
