@@ -5,26 +5,24 @@ import { expect, describe, test } from 'vitest'
 import { renderMarkdown } from '../../api/docs/pages/markdown.js'
 import { findPages } from '../../dev/tools/sampleBlocks.js'
 import { run } from '../clients/examples/programs.js'
-import { readCodeBlocks, type CodeBlock } from './codeBlocks.js'
+import { readCodeBlocks } from './codeBlocks.js'
+import { readParagraphs, readProse } from './markdown.js'
 
 const read = (file: string) => readFileSync(file, 'utf8')
-const pages = (await findPages('.')).map((file) => ({ file, text: read(file) }))
-const documentation = pages.filter(({ file }) => file.startsWith('docs/'))
+const documentation = (await findPages('.'))
+  .filter((file) => file.startsWith('docs/'))
+  .map((file) => ({ file, text: read(file) }))
+/** architecture.test.ts checks names, links and paragraphs of the other pages. */
+const pages = documentation.filter(
+  ({ file }) => !/^docs\/(architecture\/|decisions\/|performance)/.test(file),
+)
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
 const LONGEST_PARAGRAPH = 600
 
-/** Text outside of code blocks, a list item or a line of a table as a paragraph of its own. */
-const paragraphsOf = (text: string): string[] =>
-  text
-    .replace(/^( *)```[\s\S]*?^\1```$/gm, '')
-    .replace(/^( *([-*]|\d+\.) |\|)/gm, '\n\n$&')
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
-
 describe('paragraphs', () => {
-  test.each(documentation)('of $file have at most 600 characters', ({ text }) => {
-    const long = paragraphsOf(text).filter(({ length }) => length > LONGEST_PARAGRAPH)
+  test.each(pages)('of $file have at most 600 characters', ({ text }) => {
+    const long = readParagraphs(text).filter(({ length }) => length > LONGEST_PARAGRAPH)
     expect(long).toEqual([])
   })
 })
@@ -34,7 +32,7 @@ describe('links', () => {
     renderMarkdown({ file, markdown: read(file) }, new Set()).headings.map(({ id }) => id)
 
   test.each(pages)('of $file lead to files and headings that exist', ({ file, text }) => {
-    const prose = text.replace(/^( *)```[\s\S]*?^\1```$/gm, '')
+    const prose = readProse(text).join('\n')
     const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, href = '']) => href)
     for (const href of links.filter((link) => !/^(https?:|mailto:|\/)/.test(link))) {
       const [target = '', id] = href.split('#')
@@ -49,14 +47,14 @@ describe('names', () => {
   const inlineCode = (text: string) =>
     [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
 
-  test.each(documentation)('of files in $file exist', ({ text }) => {
+  test.each(pages)('of files in $file exist', ({ text }) => {
     const files = inlineCode(text).filter((code) =>
       /^(?!dist\/|\.steward\/)[\w.-]+\/[\w./-]+\.(ts|tsx|py|sql|sh|md)$/.test(code),
     )
     expect(files.filter((file) => !existsSync(file))).toEqual([])
   })
 
-  test.each(documentation)('of npm scripts in $file exist', ({ text }) => {
+  test.each(pages)('of npm scripts in $file exist', ({ text }) => {
     const used = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name)
     expect(used.filter((name) => !(name in scripts) && name !== 'build')).toEqual([])
   })
@@ -70,7 +68,7 @@ describe('code blocks', () => {
     blocks.filter(({ language }) => languages.includes(language))
 
   /**
-   * How each language is checked: `sh` is run by pages.deep.test.ts, `ts` and `python` are samples of files that tests
+   * How each language is checked: shell.test.ts runs `sh`, `ts` and `python` are samples of files that tests
    * run (samples.test.ts). `text`, `http` and `console` show output.
    */
   const checked = ['sh', 'bash', 'json', 'js', 'mermaid', 'ts', 'python', 'text', 'http', 'sql']
@@ -130,5 +128,3 @@ function missingIn(code: string): string[] {
     ]
   })
 }
-
-export type PageBlock = CodeBlock & { file: string }
