@@ -55,7 +55,7 @@ describe('the document', () => {
   })
 
   test('is the file in docs/: run `npm run openapi` otherwise', async () => {
-    const file = new URL('../../../docs/openapi.json', import.meta.url)
+    const file = new URL('../../../docs/reference/openapi.json', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(toJson(document))
   })
 
