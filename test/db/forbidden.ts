@@ -10,7 +10,7 @@ import {
   requests,
   secrets,
   signatures,
-  stops,
+  pauses,
   strangers,
   times,
   webhooks,
@@ -21,7 +21,7 @@ import {
 export const roles = ['steward_api', 'steward_worker', 'steward_relayer', 'steward_signer'] as const
 export type DatabaseRole = (typeof roles)[number]
 
-/** What each role must not be able to do, whoever has taken the process over. */
+/** Statements that each role must not be able to run, even if an attacker controls the process. */
 const forbidden: Record<DatabaseRole, string[]> = {
   steward_api: [
     ...webhooks,
@@ -83,7 +83,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     'insert into yield_snapshot (chain) values (null)',
     'delete from yield_snapshot',
     ...fees,
-    ...stops,
+    ...pauses,
     'select * from audit_event',
     'select begun_by from pause',
     'delete from signed_amount',
@@ -143,7 +143,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     'select raw from chain_tx_send',
     'select state from chain_tx',
     ...fees,
-    ...stops,
+    ...pauses,
     'select * from signed_amount',
     'insert into signed_amount (units) values (null)',
     ...requests,
@@ -208,7 +208,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     'delete from chain',
     'update deployment set network = null',
     'delete from bridge_fee',
-    ...stops,
+    ...pauses,
     'delete from signed_amount',
     'insert into signed_amount (units) values (null)',
     ...requests,
@@ -258,7 +258,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     'delete from sender',
     'select * from bridge_fee',
     ...fees,
-    ...stops,
+    ...pauses,
     'delete from signed_amount',
     'select * from audit_event',
     ...requests,
