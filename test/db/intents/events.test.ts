@@ -60,7 +60,7 @@ async function readSettled(count: number, slice: Partial<EventSlice> = {}) {
   }
 }
 
-/** The id of the last of so many events. */
+/** Waits for a number of events. Returns the id of the last one. */
 async function lastId(count: number): Promise<bigint> {
   const last = (await readSettled(count)).at(-1)
   return last?.id ?? 0n
@@ -258,7 +258,7 @@ describe('events of an operation', () => {
 
   test.each([
     ['is refused', 'rejected', 'DEPOSIT_FAILED'],
-    ['is given up', 'cancelled', 'NETWORK_ERROR'],
+    ['expires', 'cancelled', 'NETWORK_ERROR'],
   ])('an operation that %s fails its step with its code', async (_title, state, code) => {
     const failed = { type: 'step_failed', data: { ...step, code } }
     expect(await eventsAfter([{ state, code }])).toEqual([started, failed])

@@ -65,7 +65,7 @@ const outcomeOf = (plan: StepPlan, { amountUnits }: LendRequest) => ({
   costUnits: amountUnits - deposited(plan) + gasMicroUsd(plan),
 })
 
-/** Four properties, each with so many runs. */
+/** Four properties, each with the given number of runs. */
 export function describePlans(runs: number): void {
   describe('planIntent, for any market', () => {
     test('lend: goes to the highest reachable APY, at the lowest cost', () => {

@@ -66,8 +66,8 @@ const inBlock = { block_number: 1, block_hash: '0x01' }
 const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR_MS) }
 const states: [string, OperationFields, takable: boolean][] = [
   ['queued', { state: 'queued' }, true],
-  ['deferred, its time come', deferred, false],
-  ['signed, without a bundle transaction', { state: 'signed' }, true],
+  ['deferred and due', deferred, false],
+  ['signed, without a transaction', { state: 'signed' }, true],
   ['mined', { state: 'mined', ...inBlock }, false],
   ['confirmed', { state: 'confirmed', ...inBlock }, false],
   ['final', { state: 'final', ...inBlock }, false],
@@ -159,10 +159,10 @@ describe('lockClaimed', () => {
   })
 
   const lost: [string, OperationFields][] = [
-    ['taken over by another signer', { lease_owner: 'other' }],
-    ['under a lease that has ended', { leased_until: inMs(-1) }],
+    ['claimed by another signer', { lease_owner: 'other' }],
+    ['under an expired lease', { leased_until: inMs(-1) }],
     ['cancelled meanwhile', { state: 'cancelled' }],
-    ['signed by another signer of the same name meanwhile', { state: 'signed' }],
+    ['signed meanwhile by another signer with the same lease owner', { state: 'signed' }],
     ['executed by a foreign transaction meanwhile', { state: 'mined', ...inBlock }],
   ]
   test.each(lost)('omits an operation that is %s', async (_title, change) => {
@@ -201,7 +201,7 @@ describe('refuseOperation and returnOperation', () => {
       'claimed by another signer',
       { state: 'queued', lease_owner: 'other', leased_until: inMs(HOUR_MS) },
     ],
-    ['that is signed', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
+    ['with a signature', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
   ])('change nothing of an operation %s', async (_title, values) => {
     const id = await insert(values)
     const before = await row(id)
