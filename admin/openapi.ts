@@ -12,10 +12,13 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 const document = createOpenApi(endpoints)
 /** The documents that are generated from the routes and the catalogs. */
 const documents: [file: string, content: string][] = [
-  [path.join('docs', 'openapi.json'), toJson(document)],
-  [path.join('docs', 'steward.postman_collection.json'), toJson(createPostmanCollection(document))],
+  [path.join('docs', 'reference', 'openapi.json'), toJson(document)],
+  [
+    path.join('docs', 'reference', 'steward.postman_collection.json'),
+    toJson(createPostmanCollection(document)),
+  ],
   [path.join('docs', 'llms.txt'), createLlmsText(endpoints, readContents('docs'))],
-  [path.join('docs', 'errors.md'), createErrorsMarkdown(endpoints)],
+  [path.join('docs', 'reference', 'errors.md'), createErrorsMarkdown(endpoints)],
 ]
 for (const [file, content] of documents) await (values.check ? check : write)(file, content)
 

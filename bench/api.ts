@@ -9,6 +9,7 @@ import { insertTestWallet } from '../test/db/rows.js'
 import { createHome, removeHome, startStack } from '../test/e2e/stack.js'
 import { quantile } from './callers.js'
 import { runLoad, type LoadResult, type LoadRun } from './load.js'
+import { pageOption } from './page.js'
 import { printVerdict } from './verdict.js'
 
 /**
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '64' },
     rounds: { type: 'string', default: '10' },
+    ...pageOption,
   },
 })
 const SECONDS = Number(values.seconds)
@@ -58,16 +60,19 @@ async function compare(ports: Ports): Promise<void> {
   const one = await measure(ports, reads.slice(0, 1))
   const created = await measure(ports, (turn) => toCreation(callers[turn % ACCOUNTS] ?? []))
   const latency = (pick: (pair: Pair) => number) => quantile(many.map(pick), 0.5)
-  printVerdict([
-    { ...throughput('GET wallet, a second, 64 accounts', many), atLeast: MIN_READ },
-    throughput('GET wallet, a second, 1 account', one),
-    { ...throughput('POST wallets, a second', created), atLeast: MIN_CREATED },
-    {
-      metric: 'GET wallet, p99 ms',
-      steward: latency(({ api }) => api.p99Ms),
-      baseline: latency((pair) => pair.bare.p99Ms),
-    },
-  ])
+  printVerdict(
+    [
+      { ...throughput('GET wallet, a second, 64 accounts', many), atLeast: MIN_READ },
+      throughput('GET wallet, a second, 1 account', one),
+      { ...throughput('POST wallets, a second', created), atLeast: MIN_CREATED },
+      {
+        metric: 'GET wallet, p99 ms',
+        steward: latency(({ api }) => api.p99Ms),
+        baseline: latency((pair) => pair.bare.p99Ms),
+      },
+    ],
+    { write: values.write },
+  )
 }
 
 /** Headers by which both servers know the account. Its wallet is that of `user`. */

@@ -15,6 +15,7 @@ import {
 } from '../test/e2e/stack.js'
 import { createBareScript, endow, type BareScript } from './baseline/bareScript.js'
 import { createCallers, quantile } from './callers.js'
+import { pageOption } from './page.js'
 import { printVerdict } from './verdict.js'
 import type { StepPlan } from '../domain/intent/intent.js'
 
@@ -22,7 +23,9 @@ import type { StepPlan } from '../domain/intent/intent.js'
  * One intent at a time, from POST to the GET that reports `completed`, beside a script that sends the calls of the same
  * plan on the same chains and stores nothing.
  */
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, ...pageOption },
+})
 /** Measured rounds. One before them delegates the wallet. */
 const ROUNDS = Number(values.rounds)
 const POLL_MS = 50
@@ -147,5 +150,5 @@ function report(measured: Map<Case, Seconds[]>): void {
     const atMost = (SHARE * baseline + EXTRA) / baseline
     return { metric: `${name}, s`, steward, baseline, atMost }
   })
-  printVerdict(lines)
+  printVerdict(lines, { write: values.write })
 }

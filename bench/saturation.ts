@@ -15,6 +15,7 @@ import {
   type Run,
 } from './crowd.js'
 import { addUp, readMemory, sum } from './usage.js'
+import { pageOption } from './page.js'
 import { printVerdict } from './verdict.js'
 
 /**
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     rounds: { type: 'string', default: '3' },
     checkout: { type: 'string', default: '.' },
+    ...pageOption,
   },
 })
 const WALLETS = Number(values.wallets)
@@ -127,7 +129,10 @@ function report(rounds: Round[], funding: Run): void {
       { metric: 'fundings a second', steward: WALLETS / funding.seconds },
       ...memory,
     ],
-    runs.some(({ failed }) => failed > 0) ? ['lends failed'] : [],
+    {
+      faults: runs.some(({ failed }) => failed > 0) ? ['lends failed'] : [],
+      write: values.write,
+    },
   )
 }
 

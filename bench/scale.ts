@@ -23,7 +23,7 @@ import { pidsOf } from './usage.js'
 import type { Notes } from '../test/chaos/clients.js'
 import type { Node } from '../test/e2e/world.js'
 
-const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2] [--write docs/scale.md]
+const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2] [--write docs/performance.md]
 
 Starts Temporal's own server on a Postgres, as deploy/temporal configures it, and a stack on it with several processes
 of each role. Lends from all wallets at once, again and again: after the first time the busiest process of one role is

@@ -13,6 +13,7 @@ import { createRunFolder } from '../test/support/run/runFolder.js'
 import { inTurns } from './callers.js'
 import { sendSingly } from './singly.js'
 import { sum } from './usage.js'
+import { pageOption } from './page.js'
 import { printVerdict, type Line } from './verdict.js'
 import type { StoredWallet } from '../db/accounts/wallets.js'
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     scenarios: { type: 'string', default: '1x500,50x60,50x60!' },
     senders: { type: 'string', default: '2' },
     block: { type: 'string', default: '1' },
+    ...pageOption,
   },
 })
 /** Of the script's operations a second. */
@@ -74,7 +76,7 @@ async function measure(): Promise<void> {
   }
   printVerdict(
     judged.flatMap(({ lines }) => lines),
-    judged.flatMap(({ faults }) => faults),
+    { faults: judged.flatMap(({ faults }) => faults), write: values.write },
   )
 }
 

@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import { toMarkdownRows, writeRows, type ResultRow } from './page.js'
 
 /** One measured thing. A goal bounds the ratio where there is a baseline, else the value. */
 export type Line = {
@@ -9,16 +10,21 @@ export type Line = {
   atMost?: number
 }
 
+/** `faults`: what went wrong besides. `write`: the page whose results table receives the rows. */
+type Ending = { faults?: string[]; write?: string | undefined }
+
 /** Prints one table of ratios and a verdict. Sets the exit code to 1 when a goal is missed or a fault is named. */
-export function printVerdict(lines: Line[], faults: string[] = []): void {
-  console.table(lines.map(toRow))
+export function printVerdict(lines: Line[], { faults = [], write }: Ending = {}): void {
+  const rows = lines.map(toRow)
+  console.table(rows)
+  if (write) writeRows(write, toMarkdownRows(rows))
   const missed = [...lines.filter(isMissed).map(({ metric }) => metric), ...faults]
   console.log(`Load of the machine: ${short(loadavg()[0] ?? 0)} on ${cpus().length} cores.`)
   console.log(missed.length === 0 ? 'Verdict: met' : `Verdict: missed: ${missed.join('; ')}`)
   if (missed.length > 0) process.exitCode = 1
 }
 
-function toRow(line: Line) {
+function toRow(line: Line): ResultRow {
   const { metric, steward, baseline, atLeast, atMost } = line
   const goals = [
     ...(atLeast === undefined ? [] : [`at least ${short(atLeast)}`]),

@@ -24,7 +24,7 @@ export function sayFacts(facts: Facts): void {
 
 /** What an operator looks for first. */
 function sayViews(uiUrl: string): void {
-  say(`  ${pc.dim('Intents in the Temporal UI, for operators (more in docs/operators.md):')}`)
+  say(`  ${pc.dim('Intents in the Temporal UI, for operators (docs/running/temporal.md):')}`)
   for (const [name, query] of Object.entries(viewQueries)) {
     say(`  ${name.padEnd(16)}${pc.dim(viewUrl(uiUrl, query))}`)
   }

@@ -86,7 +86,7 @@ function failureLines(code: FailureCode): ErrorEntry['lines'] {
   return [...linesOf(facts), ['Where the money is', money]]
 }
 
-/** The text of `docs/errors.md`. Its headings are the anchors that `details.docs` links to. */
+/** The text of `docs/reference/errors.md`. Its headings are the anchors that `details.docs` links to. */
 export function createErrorsMarkdown(endpoints: Endpoints): string {
   const chapters = chaptersOf(endpoints).flatMap(({ title, text, entries }) => [
     `## ${title}`,

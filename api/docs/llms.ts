@@ -19,10 +19,10 @@ ${contents.flatMap(({ pages }) => pages.map(({ file, title, about }) => `- [${ti
 ## Calling it
 
 - Send \`Authorization: Bearer svc_sk_…\` with every call. Keys belong on servers only.
-- Bodies are JSON with \`Content-Type: application/json\`. Unknown fields are refused.
-- Send an \`Idempotency-Key\` with every POST; a repeat gets the stored answer and costs nothing.
-- Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …, "docs": …}}\`; /docs/errors documents
-  each code and what to do. On 429 and 503 wait for \`Retry-After\` seconds. Only 2xx answers cost credits.
+- Bodies are JSON with \`Content-Type: application/json\`. Unknown fields are rejected.
+- Send an \`Idempotency-Key\` with every POST; a repeat returns the stored response and costs nothing.
+- Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …, "docs": …}}\`; /docs/errors
+  explains each code and the action to take. On 429 and 503 wait for \`Retry-After\` seconds. Only 2xx responses cost credits.
 - Amounts are whole tokens: JSON numbers, or decimal text, which is never rounded.
 - To follow an intent: \`waitForCompletion\` of the SDKs (TypeScript \`@steward/sdk\`, Python \`steward-sdk\`),
   webhooks, server-sent events at /v1/intents/{intentId}/events, or a poll

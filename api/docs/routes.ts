@@ -51,7 +51,7 @@ export function docsRoutes(endpoints: Endpoints): Router {
     })
   }
   const markdown = createErrorsMarkdown(endpoints)
-  const errors = { file: 'errors.md', title: 'Errors', about: '', markdown }
+  const errors = { file: 'reference/errors.md', title: 'Errors', about: '', markdown }
   router.use(pageRoutes(contents, { [ERRORS_PAGE]: errors }))
   return router
 }

@@ -45,7 +45,7 @@ function judgeRounds({ rounds, verdict }: Found): void {
   const faults = Object.entries(verdict).flatMap(([kind, all]) =>
     all.map((one: string) => `${kind}: ${one}`),
   )
-  printVerdict(lines, faults)
+  printVerdict(lines, { faults })
 }
 
 /**
@@ -89,8 +89,11 @@ const short = (value: number) =>
 
 const processesOf = ({ api }: Shares) => api.size
 
-const describeMachine = () =>
-  `${cpus().length} cores that everything shares, load ${tenth(loadavg()[0] ?? 0)}`
+const describeMachine = () => {
+  const load = tenth(loadavg()[0] ?? 0)
+  const date = new Date().toISOString().slice(0, 10)
+  return `${cpus().length} cores that everything shares, load ${load}, ${date}`
+}
 
 const describeProcess = ({ idleCores, mb }: ProcessFigures) => ({
   'share of a core, idle': Math.round(idleCores * 1_000) / 1_000,

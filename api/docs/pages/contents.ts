@@ -50,7 +50,7 @@ const isList = (token: { type: string }): token is Tokens.List => token.type ===
 /** The page of a line such as `- [Errors](guides/errors.md): failed calls`. */
 function toPages(folder: string, { text }: Tokens.ListItem): Page[] {
   const [, title, file, about] = /^\[([^\]]+)\]\(([\w./-]+\.md)\)(?:: (.*))?/s.exec(text) ?? []
-  if (!title || !file) return []
+  if (!title || !file || !existsSync(path.join(folder, file))) return []
   return [{ file, title, about: about ?? '', markdown: readPage(folder, file) }]
 }
 

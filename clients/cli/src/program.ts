@@ -34,7 +34,7 @@ Exit codes:
   5    the API does not answer or returned a server error
   130  interrupted; the intent continues`
 
-function createProgram(io: Io): Command {
+export function createProgram(io: Io): Command {
   const program = new Command('steward')
     .description('Wallets, yields and intents of a Steward service.')
     .version(version, '-V, --version', 'print the version')

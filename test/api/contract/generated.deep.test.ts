@@ -6,7 +6,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 
 /** What clients are made of that generators write. */
-const documentFile = new URL('../../../docs/openapi.json', import.meta.url)
+const documentFile = new URL('../../../docs/reference/openapi.json', import.meta.url)
 
 /** What a caller writes with generated types. Each expected error would be none if the document said too little. */
 const sample = `
@@ -108,8 +108,8 @@ async function compile(source: string): Promise<string[]> {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-describe('types that openapi-typescript makes of docs/openapi.json', () => {
-  test('accept a valid client and reject an invalid one', async () => {
+describe('types that openapi-typescript makes of docs/reference/openapi.json', () => {
+  test('let a client through that says what it wants, and nothing else', async () => {
     expect(await compile(sample)).toEqual([])
   })
 

@@ -23,7 +23,7 @@ const markdown = createErrorsMarkdown(endpoints)
 
 describe('GET /docs/errors', () => {
   test.each([...Object.keys(errorCatalog), ...Object.keys(reasonCatalog)])(
-    'has one anchor for %s, and a heading in docs/errors.md',
+    'has one anchor for %s, and a heading in docs/reference/errors.md',
     (name) => {
       expect(page.split(`id="${name}"`)).toHaveLength(2)
       expect(markdown.split('\n').filter((line) => /^#{3,4} /.test(line))).toContainEqual(
@@ -38,8 +38,8 @@ describe('GET /docs/errors', () => {
     }
   })
 
-  test('docs/errors.md matches the catalogs: otherwise run `npm run openapi`', async () => {
-    const file = new URL('../../../docs/errors.md', import.meta.url)
+  test('docs/reference/errors.md is what the catalogs say: run `npm run openapi` otherwise', async () => {
+    const file = new URL('../../../docs/reference/errors.md', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(markdown)
   })
 })

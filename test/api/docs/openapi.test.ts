@@ -54,8 +54,8 @@ describe('the document', () => {
     expect(operations.map(({ title }) => title).sort()).toEqual(mounted.sort())
   })
 
-  test('matches the file in docs/: otherwise run `npm run openapi`', async () => {
-    const file = new URL('../../../docs/openapi.json', import.meta.url)
+  test('is the file in docs/: run `npm run openapi` otherwise', async () => {
+    const file = new URL('../../../docs/reference/openapi.json', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(toJson(document))
   })
 

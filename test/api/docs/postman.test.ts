@@ -111,10 +111,10 @@ describe('the Postman collection', () => {
     expect(variables.get('walletId')).toMatch(/^svc_wallet_/)
   })
 
-  test('docs/steward.postman_collection.json and docs/llms.txt match the code: otherwise run `npm run openapi`', async () => {
+  test('docs/reference/steward.postman_collection.json and docs/llms.txt are what the code says: run `npm run openapi` otherwise', async () => {
     const stored = (name: string) =>
       readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
-    expect(await stored('steward.postman_collection.json')).toBe(toJson(collection))
+    expect(await stored('reference/steward.postman_collection.json')).toBe(toJson(collection))
     expect(await stored('llms.txt')).toBe(createLlmsText(endpoints, readContents('docs')))
   })
 

@@ -7,7 +7,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 
 /** The compiler compares the handwritten types with the published document, field by field. */
-const documentFile = new URL('../../../docs/openapi.json', import.meta.url)
+const documentFile = new URL('../../../docs/reference/openapi.json', import.meta.url)
 const compareFile = fileURLToPath(new URL('./compare.txt', import.meta.url))
 const sdkFile = fileURLToPath(new URL('../../../clients/typescript/src/index.ts', import.meta.url))
 
@@ -67,7 +67,7 @@ function toText({ file, start = 0, messageText }: ts.Diagnostic): string {
 }
 
 describe('types of @steward/sdk', () => {
-  test('match docs/openapi.json', () => {
+  test('match docs/reference/openapi.json', () => {
     expect(complaints('nothing')).toEqual([])
   })
 

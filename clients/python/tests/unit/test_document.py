@@ -13,7 +13,7 @@ import pytest
 from steward import errors, models
 
 DOCUMENT = json.loads(
-    (Path(__file__).parents[4] / "docs" / "openapi.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[4] / "docs" / "reference" / "openapi.json").read_text(encoding="utf-8")
 )
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 NAMES = {"DryRun": "Preview"}
