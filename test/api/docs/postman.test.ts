@@ -111,7 +111,7 @@ describe('the Postman collection', () => {
     expect(variables.get('walletId')).toMatch(/^svc_wallet_/)
   })
 
-  test('docs/reference/steward.postman_collection.json and docs/llms.txt are what the code says: run `npm run openapi` otherwise', async () => {
+  test('docs/reference/steward.postman_collection.json and docs/llms.txt match the code: otherwise run `npm run openapi`', async () => {
     const stored = (name: string) =>
       readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
     expect(await stored('reference/steward.postman_collection.json')).toBe(toJson(collection))
