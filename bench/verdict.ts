@@ -1,7 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 
-/** One measured thing. A goal bounds the ratio where there is a baseline, else the value. */
-export type Line = {
+/** One metric. A goal bounds the ratio if a baseline exists, else the value. */
+export type Metric = {
   metric: string
   steward: number
   baseline?: number
@@ -9,8 +9,8 @@ export type Line = {
   atMost?: number
 }
 
-/** Prints one table of ratios and a verdict. Sets the exit code to 1 when a goal is missed or a fault is named. */
-export function printVerdict(lines: Line[], faults: string[] = []): void {
+/** Prints a table of ratios and a verdict. Sets the exit code to 1 when a goal is missed or a fault is reported. */
+export function printVerdict(lines: Metric[], faults: string[] = []): void {
   console.table(lines.map(toRow))
   const missed = [...lines.filter(isMissed).map(({ metric }) => metric), ...faults]
   console.log(`Load of the machine: ${short(loadavg()[0] ?? 0)} on ${cpus().length} cores.`)
@@ -18,7 +18,7 @@ export function printVerdict(lines: Line[], faults: string[] = []): void {
   if (missed.length > 0) process.exitCode = 1
 }
 
-function toRow(line: Line) {
+function toRow(line: Metric) {
   const { metric, steward, baseline, atLeast, atMost } = line
   const goals = [
     ...(atLeast === undefined ? [] : [`at least ${short(atLeast)}`]),
@@ -35,7 +35,7 @@ function toRow(line: Line) {
 }
 
 /** NaN misses every goal. */
-function isMissed({ steward, baseline, atLeast, atMost }: Line): boolean {
+function isMissed({ steward, baseline, atLeast, atMost }: Metric): boolean {
   const judged = baseline === undefined ? steward : steward / baseline
   const isEnough = atLeast === undefined || judged >= atLeast
   const isLittle = atMost === undefined || judged <= atMost

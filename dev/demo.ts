@@ -4,7 +4,7 @@ import { type Facts } from './context.js'
 import { openHome } from './state/state.js'
 import { Explained, say, sayFailure } from './terminal.js'
 
-/** `npm run demo`: the timeline of `npm start` against a stack that is up. Exits 0 only when the intent completed. */
+/** `npm run demo`: the demo of `npm start` against a running stack. Exits 0 only when the intent completed. */
 async function main(): Promise<void> {
   const home = openHome(process.env)
   const facts = readJson<Facts>(home.facts)

@@ -8,7 +8,7 @@ import { Explained } from './terminal.js'
 type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName
 export type Ports = Record<PortKey, number>
 
-/** Which parts are given from outside, without what may be secret in their addresses. */
+/** The parts that are given from outside, without the credentials in their addresses. */
 export function readPlaces(env: NodeJS.ProcessEnv): Places {
   const chains = chainNames.map((name) => {
     const variable = rpcVariable(name)
@@ -30,9 +30,8 @@ function readTemporalPlace({ TEMPORAL_ADDRESS, TEMPORAL_STORE }: NodeJS.ProcessE
 }
 
 /**
- * How many processes of each role run: `REPLICAS`, else one.
- *
- * @throws {Explained} when it is no number from 1 to 8.
+ * Processes per role: `REPLICAS`, default 1.
+ * @throws {Explained} when `REPLICAS` is not a number from 1 to 8.
  */
 export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
   const count = Number(REPLICAS)
@@ -43,9 +42,9 @@ export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
 const LONGEST_STATE_SECONDS = 86_400
 
 /**
- * How often the devnet's nodes write their state, seconds: `DEVNET_STATE_SECONDS`. Undefined: as they do by themselves.
+ * Seconds between two state dumps of the devnet's nodes: `DEVNET_STATE_SECONDS`. Undefined: the default of the nodes.
  *
- * @throws {Explained} when it is no number from 1 to 86400.
+ * @throws {Explained} when it is not a number from 1 to 86400.
  */
 export function readStateInterval({
   DEVNET_STATE_SECONDS: text,
@@ -58,7 +57,7 @@ export function readStateInterval({
   )
 }
 
-/** The nodes of a chain that are given from outside, the preferred one first. */
+/** The nodes of a chain that is given from outside, the preferred one first. */
 export const readRpcUrls = (env: NodeJS.ProcessEnv, name: ChainName): string[] =>
   (env[rpcVariable(name)] ?? '')
     .split(',')
@@ -71,7 +70,7 @@ function describeUrl(url: string, variable: string): string {
   return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
 }
 
-/** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
+/** The ports that the user can choose. A part from outside needs none, so it gets any free port. */
 export function readPortChoices(
   env: NodeJS.ProcessEnv,
   places: Places,

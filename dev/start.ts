@@ -26,11 +26,11 @@ import {
 import { createSupervisor, type Supervisor } from './stack/supervise.js'
 import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
 
-type Options = { isFresh: boolean; withDemo: boolean }
+type CommandOptions = { isFresh: boolean; withDemo: boolean }
 
 const USAGE = 'Usage: npm start -- [--fresh] [--no-demo]'
 
-/** A second Ctrl-C means "at once"; npm and tsx pass the first one on again within this time. */
+/** A second Ctrl-C kills at once. npm and tsx repeat the first one within this time. */
 const IMPATIENCE_MS = 1_000
 
 const LAUNCHER_CHECK_MS = 500
@@ -79,12 +79,12 @@ async function main(): Promise<void> {
   say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
 }
 
-/** A demo that a stop cuts off did not fail. */
+/** A demo that is cut off by a stop is no failure. */
 const sayUnless = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) sayFailure(error)
 }
 
-function parseOptions(args: string[]): Options {
+function parseOptions(args: string[]): CommandOptions {
   const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
   if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
   return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
@@ -97,7 +97,7 @@ function describeFolder(home: Home): string {
 
 const isChain = (name: string): name is ChainName => chainNames.some((chain) => chain === name)
 
-/** Facts for tools and tests; the process ids follow when a part is started again. */
+/** Facts for tools and tests. The process ids are updated when a part restarts. */
 function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
   const pids = supervisor.pids()
   const pidOf = (name: string) => pids[name] ?? null
@@ -113,9 +113,9 @@ function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
 }
 
 /**
- * Ends the stack on Ctrl-C and SIGTERM, and when the command that started it was killed without a word.
+ * Stops the stack on Ctrl-C, on SIGTERM, and when the command that started it was killed.
  *
- * @returns Ends the stack for another reason: an error that is told, with exit code 1.
+ * @returns Stops the stack for another reason. An error is printed and ends with exit code 1.
  */
 function stopOnSignal(
   home: Home,
@@ -154,7 +154,7 @@ function stopOnSignal(
   return end
 }
 
-// The terminal may be gone while parts still have to be ended.
+// The terminal may be closed while parts still have to be stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 import type { Draws } from './draws.js'
 
-type Fault = 'pass' | 'error' | 'limit' | 'reset' | 'late' | 'unheard'
+type AttestationFault = 'pass' | 'error' | 'limit' | 'reset' | 'late' | 'unheard'
 
 /** What happens to a question about an attestation, by its weight. */
-const weights: [Fault, number][] = [
+const weights: [AttestationFault, number][] = [
   ['pass', 80],
   ['error', 6],
   ['limit', 2],

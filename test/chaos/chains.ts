@@ -5,7 +5,7 @@ import { startAnvil } from '../../dev/devnet/anvil.js'
 import { devnetTerms } from '../../dev/devnet/chains.js'
 import { startFront } from '../../dev/devnet/rollup/front.js'
 import { callRpc, callRpcBatch, type RpcCall } from '../../dev/devnet/rpc.js'
-import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
+import { startFaultProxy, type RpcFault, type FaultProxy } from '../support/faultProxy.js'
 import { seededFaults, type FaultRates } from '../support/seededFaults.js'
 import { drawsOf, type Draws } from './draws.js'
 
@@ -18,7 +18,7 @@ const SPIKE_BLOCKS = 16
 /** How long one of a chain's two endpoints is away. */
 const OUTAGE_MS = 6_000
 
-const perRequest: [Fault, number][] = [
+const perRequest: [RpcFault, number][] = [
   ['http500', 0.02],
   [{ status: 503, retryAfter: '1' }, 0.006],
   [{ status: 429, retryAfter: '1' }, 0.008],
@@ -27,7 +27,7 @@ const perRequest: [Fault, number][] = [
   [{ delayMs: 400 }, 0.03],
   ['silence', 0.003],
 ]
-const perCall: [Fault, number][] = [
+const perCall: [RpcFault, number][] = [
   ['stale', 0.008],
   [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
 ]
@@ -72,7 +72,7 @@ export async function startStormyChains(seed: string) {
     },
     /** One endpoint of a chain is away for some seconds. */
     async cutOff(draws: Draws, signal: AbortSignal): Promise<void> {
-      const { name, proxies } = started[draws.between(0, started.length - 1)] as Started
+      const { name, proxies } = started[draws.between(0, started.length - 1)] as StartedChain
       const index = draws.between(0, 1)
       shakes.outages++
       proxies[index]?.set(() => 'reset')
@@ -98,7 +98,7 @@ export async function startStormyChains(seed: string) {
   }
 }
 
-type Started = Awaited<ReturnType<typeof startChain>>
+type StartedChain = Awaited<ReturnType<typeof startChain>>
 
 async function startChain(name: ChainName) {
   const { baseFeeWei } = devnetTerms[name]
@@ -125,7 +125,7 @@ const readHead = async (url: string, at: 'latest' | 'finalized') =>
  * holes in anvil's chain, which no real chain has.
  */
 async function mine(
-  { name, ownUrl }: Started,
+  { name, ownUrl }: StartedChain,
   draws: Draws,
   isStormy: () => boolean,
   shakes: Shakes,

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Draws } from './draws.js'
 import type { Stack } from '../e2e/stack.js'
 
-type Part = keyof Stack['facts']['pids']
-export type Kills = Record<Part, number>
+type StackPart = keyof Stack['facts']['pids']
+export type Kills = Record<StackPart, number>
 
 /** Of ten that die so many are of each kind. Databases are rare and take everything with them. */
-const weights: [Part, number][] = [
+const weights: [StackPart, number][] = [
   ['api', 20],
   ['worker', 20],
   ['relayer', 20],
@@ -31,7 +31,7 @@ export async function killOn(
 }
 
 /** False when it is not there: it was killed a moment ago. */
-function kill(stack: Stack, part: Part): boolean {
+function kill(stack: Stack, part: StackPart): boolean {
   try {
     process.kill(stack.readFacts().pids[part], 'SIGKILL')
     return true

@@ -52,7 +52,7 @@ test('after a restart everything is as it was, and goes on', async () => {
   expect(world.stack.facts.apiKey).toBe(key)
   expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
   const { id } = await world.create(wallet, { action: 'lend', amount: 1, chain })
-  expect((await world.untilOver(id)).status).toBe('completed')
+  expect((await world.untilFinished(id)).status).toBe('completed')
   expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(0n)
 }, 120_000)
 

@@ -3,11 +3,11 @@ import { fromUnits } from '../../domain/money.js'
 import { execute, expectAbout } from './execute.js'
 import { readReservationsOfToken } from './holdings.js'
 import { expectConserved } from './money.js'
-import { joinWorld, toTold, type Wallet, type World } from './world.js'
+import { joinWorld, toIntent, type Wallet, type E2eWorld } from './world.js'
 
 const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 
-let world: World
+let world: E2eWorld
 
 beforeAll(async () => {
   world = await joinWorld()
@@ -29,16 +29,16 @@ describe('lend', () => {
   test('without a chain: over the bridge to the best rate, and deposits what arrived', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '2' })
     const order = [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`]
-    const told = await run(wallet, lend(1.5), order)
-    expect(told.executionPlan).toMatchObject({
+    const finished = await run(wallet, lend(1.5), order)
+    expect(finished.executionPlan).toMatchObject({
       ...{ strategy: 'single-bridge', targetChain: base, targetProtocol: 'aave-v3' },
       steps: [
         { type: 'bridge', sequence: 1, from: arbitrum, to: base, amount: '1.5', speed: 'fast' },
         { type: 'deposit', sequence: 2, chain: base, asset: 'USDC', amount: '1.49985' },
       ],
     })
-    expect(told.results).toMatchObject({
-      ...{ finalAmount: '1.49985', apy: told.executionPlan.expectedApy },
+    expect(finished.results).toMatchObject({
+      ...{ finalAmount: '1.49985', apy: finished.executionPlan.expectedApy },
     })
     expect((await holdingsOn(arbitrum, wallet)).usdc).toBe(500_000n)
     expectAbout((await holdingsOn(base, wallet)).aave, 1_499_850n)
@@ -47,8 +47,8 @@ describe('lend', () => {
   test('optimize net: stays where the money is when the bridge costs more than it brings', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1000' })
     const wish = lend(1_000, { optimize: 'net', horizonDays: 1 })
-    const told = await run(wallet, wish, [`deposit ${arbitrum}`])
-    expect(told.executionPlan).toMatchObject({
+    const finished = await run(wallet, wish, [`deposit ${arbitrum}`])
+    expect(finished.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetChain: arbitrum, targetProtocol: 'aave-v3' },
     })
     // So much earns a base unit each second.
@@ -59,8 +59,8 @@ describe('lend', () => {
   test('on a chain whose Aave takes another dollar: swaps first', async () => {
     const wallet = await world.createWallet({ [ethereum]: '3' })
     const order = [`swap ${ethereum}`, `deposit ${ethereum}`]
-    const told = await run(wallet, lend(3, { chain: 'ethereum' }), order)
-    expect(told.executionPlan).toMatchObject({
+    const finished = await run(wallet, lend(3, { chain: 'ethereum' }), order)
+    expect(finished.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetProtocol: 'aave-v3' },
       steps: [
         { type: 'swap', asset: 'USDC', toAsset: 'TUSD', amount: '3' },
@@ -83,8 +83,8 @@ describe('lend', () => {
   test('into Compound where the swap into the better rate costs more than it brings', async () => {
     const wallet = await world.createWallet({ [ethereum]: '2' })
     const wish = lend(2, { chain: ethereum, optimize: 'net' })
-    const told = await run(wallet, wish, [`deposit ${ethereum}`])
-    expect(told.executionPlan.targetProtocol).toBe('compound-v3')
+    const finished = await run(wallet, wish, [`deposit ${ethereum}`])
+    expect(finished.executionPlan.targetProtocol).toBe('compound-v3')
     expectAbout((await holdingsOn(ethereum, wallet)).comet, 2_000_000n)
     await run(wallet, withdraw('max', ethereum), [`withdraw ${ethereum}`])
     expect((await holdingsOn(ethereum, wallet)).comet).toBe(0n)
@@ -116,22 +116,22 @@ describe('lend', () => {
     const first = await world.create(wallet, lend(1))
     // Free for a moment only, if its arrival is indexed before its reservation.
     const answers = []
-    let told = first
+    let finished = first
     while (!/completed|failed/.test(told.status)) {
       const second = { walletId: wallet.id, ...lend(0.5, { chain: base }) }
       answers.push((await world.call('POST', '/intents', second)).body)
-      told = toTold(await world.call('GET', `/intents/${first.id}`))
+      finished = toIntent(await world.call('GET', `/intents/${first.id}`))
     }
     // Where indexing is two seconds late nobody can tell yet: it is planned, and refused, once all is indexed.
     for (const { id } of answers.filter(({ status }) => status === 'pending')) {
-      expect(await world.untilOver(String(id))).toMatchObject({
+      expect(await world.untilFinished(String(id))).toMatchObject({
         status: 'failed',
         error: { code: 'INSUFFICIENT_FUNDS' },
       })
     }
     const refused = answers.filter(({ status }) => status !== 'pending')
     expect(new Set(refused.map(({ error }) => error))).toEqual(new Set(['INSUFFICIENT_FUNDS']))
-    expect(told.status).toBe('completed')
+    expect(finished.status).toBe('completed')
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 })
@@ -140,9 +140,12 @@ describe('bridge', () => {
   test('moves money for the fee that the plan told', async () => {
     const wallet = await world.createWallet({ [base]: '10' })
     const wish = { action: 'bridge', amount: 10, fromChain: 'base', toChain: 'arbitrum' }
-    const told = await run(wallet, wish, [`bridge ${base}`, `mint ${arbitrum}`])
-    expect(told.executionPlan).toMatchObject({ strategy: 'direct-bridge', targetChain: arbitrum })
-    expect(told.results.finalAmount).toBe('9.999')
+    const finished = await run(wallet, wish, [`bridge ${base}`, `mint ${arbitrum}`])
+    expect(finished.executionPlan).toMatchObject({
+      strategy: 'direct-bridge',
+      targetChain: arbitrum,
+    })
+    expect(finished.results.finalAmount).toBe('9.999')
     expect((await holdingsOn(base, wallet)).usdc).toBe(0n)
     expect((await holdingsOn(arbitrum, wallet)).usdc).toBe(9_999_000n)
   })
@@ -154,10 +157,10 @@ describe('withdraw', () => {
     await run(wallet, lend(2, { chain: base }), [`deposit ${base}`])
     await giveVaultShares(wallet, 1_000_000n)
     const order = [`withdraw ${base}`, `withdraw ${base}`]
-    const told = await run(wallet, withdraw('2.5', base), order, 1_000_000n)
-    const protocols = told.executionPlan.steps.map(({ protocol }) => protocol)
+    const finished = await run(wallet, withdraw('2.5', base), order, 1_000_000n)
+    const protocols = finished.executionPlan.steps.map(({ protocol }) => protocol)
     expect(protocols).toEqual(['aave-v3', 'erc4626'])
-    expect(told.results.finalAmount).toMatch(/^2\.50?/)
+    expect(finished.results.finalAmount).toMatch(/^2\.50?/)
     const { usdc, aave, vault } = await holdingsOn(base, wallet)
     expectAbout(usdc, 2_500_000n)
     expect(aave).toBe(0n)

@@ -39,12 +39,12 @@ describe('a wallet that holds no ETH', () => {
       status: 'planning',
       executionPlan: { strategy: 'direct-deposit' },
     })
-    const told = await world.untilOver(created.id)
-    expect(told).toMatchObject({
+    const finished = await world.untilFinished(created.id)
+    expect(finished).toMatchObject({
       status: 'completed',
       results: { completedSteps: 1, finalAmount: '0.75' },
     })
-    await expectTransactions(world, told, [`deposit ${arbitrum}`])
+    await expectTransactions(world, finished, [`deposit ${arbitrum}`])
     const { usdc, aave, eth } = await holdings(wallet)
     expect([usdc, eth]).toEqual([250_000n, 0n])
     // Interest accrues from the deposit's own block on.
@@ -55,7 +55,7 @@ describe('a wallet that holds no ETH', () => {
   test('an operator finds the intent in Temporal by what it does', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const { id } = await world.create(wallet, lend(1, arbitrum))
-    await world.untilOver(id)
+    await world.untilFinished(id)
     const { temporalAddress: address, temporalNamespace: namespace } = world.stack.facts
     const connection = await Connection.connect({ address })
     const client = new Client({ connection, namespace })
@@ -101,7 +101,7 @@ describe('a wallet that holds no ETH', () => {
     )
     expect(ids).toHaveLength(1)
     expect(refusals).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', status: 400 })])
-    expect((await world.untilOver(ids[0] ?? '')).status).toBe('completed')
+    expect((await world.untilFinished(ids[0] ?? '')).status).toBe('completed')
     expect((await holdings(wallet)).usdc).toBe(400_000n)
   })
 })
@@ -110,7 +110,7 @@ describe('parts that die', () => {
   test('every role killed in the middle of a lend, a bridged lend, a withdrawal and a bridge: all complete, the money moves once', async () => {
     const lender = await world.createWallet({ [arbitrum]: '1' })
     const { id: lent } = await world.create(lender, lend(1, arbitrum))
-    await world.untilOver(lent)
+    await world.untilFinished(lent)
     const cases = [
       [await world.createWallet({ [arbitrum]: '1' }), lend(1, arbitrum), [`deposit ${arbitrum}`]],
       [
@@ -132,11 +132,13 @@ describe('parts that die', () => {
     await world.kill('api', 'worker', 'relayer', 'signer')
 
     for (const [i, [wallet, , order]] of cases.entries()) {
-      const told = await world.untilOver(ids[i] ?? '')
-      expect(told.status).toBe('completed')
-      await expectTransactions(world, told, [...order])
+      const finished = await world.untilFinished(ids[i] ?? '')
+      expect(finished.status).toBe('completed')
+      await expectTransactions(world, finished, [...order])
       expect(await expectConserved(world, wallet)).toBe(0n)
-      expect(await world.db('operation').where({ intent_id: told.id })).toHaveLength(order.length)
+      expect(await world.db('operation').where({ intent_id: finished.id })).toHaveLength(
+        order.length,
+      )
     }
     expect(await readSupply(world)).toBe(supply + world.given())
   }, 120_000)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { chainNames } from '../../evm/registry.js'
 import { balanceOf, read, readAccount, sum } from './holdings.js'
-import type { Told, Wallet, World } from './world.js'
+import type { IntentResponse, Wallet, E2eWorld } from './world.js'
 
 /** Markets round against the lender, by a unit or two each time; some seconds of interest are less than that. */
 const ROUNDING_UNITS = 10n
@@ -12,7 +12,11 @@ const ROUNDING_UNITS = 10n
  *
  * @returns Base units that are in the bridge now.
  */
-export async function expectConserved(world: World, wallet: Wallet, gained = 0n): Promise<bigint> {
+export async function expectConserved(
+  world: E2eWorld,
+  wallet: Wallet,
+  gained = 0n,
+): Promise<bigint> {
   const accounts = await Promise.all(
     chainNames.map(async (chain) => {
       const account = await readAccount(world.nodes[chain], wallet)
@@ -33,7 +37,7 @@ export async function expectConserved(world: World, wallet: Wallet, gained = 0n)
 }
 
 /** USDC that exists on all chains together. */
-export async function readSupply({ nodes }: World): Promise<bigint> {
+export async function readSupply({ nodes }: E2eWorld): Promise<bigint> {
   const supplies = chainNames.map((chain) =>
     read(nodes[chain], nodes[chain].contracts.usdc, 'totalSupply'),
   )
@@ -47,8 +51,8 @@ export async function readSupply({ nodes }: World): Promise<bigint> {
  * @param order - Kinds and chains of the operations, e.g. `bridge arbitrum-sepolia`.
  */
 export async function expectTransactions(
-  { nodes }: World,
-  { results }: Told,
+  { nodes }: E2eWorld,
+  { results }: IntentResponse,
   order: string[],
 ): Promise<void> {
   const { transactions, totalGasUsed, totalGasCostUsd } = results

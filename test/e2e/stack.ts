@@ -12,7 +12,7 @@ import { timed } from '../support/run/seconds.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** `.steward/dev.json`. */
-export type Facts = {
+export type StackFacts = {
   apiBaseUrl: string
   hostUrl: string
   /** Of each process of the API. */
@@ -28,10 +28,10 @@ export type Facts = {
 }
 
 export type Stack = {
-  facts: Facts
+  facts: StackFacts
   home: string
   /** The facts as they are now: process ids change when a part is started again. */
-  readFacts(): Facts
+  readFacts(): StackFacts
   stop(): Promise<void>
   output(): string
 }
@@ -96,7 +96,7 @@ async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   }
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const file = join(home, 'dev.json')
-  const readFacts = () => JSON.parse(readFileSync(file, 'utf8')) as Facts
+  const readFacts = () => JSON.parse(readFileSync(file, 'utf8')) as StackFacts
   while (!printed.includes('Serving.') && child.exitCode === null) await sleep(50)
   if (!existsSync(file)) throw new Error(`The stack did not start:\n${printed}`)
   return {
@@ -136,7 +136,7 @@ async function openNamespace(address: string, home: string): Promise<string> {
 }
 
 /** Calls the API with the demo account's key. */
-export function createClient({ apiBaseUrl, apiKey }: Facts) {
+export function createClient({ apiBaseUrl, apiKey }: StackFacts) {
   return async (method: 'GET' | 'POST', path: string, body?: unknown) => {
     const response = await fetch(apiBaseUrl + path, {
       method,

@@ -3,24 +3,24 @@ import type { ChainName } from '../../evm/registry.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { openEvents, type EventClient, type Told } from '../api/eventClient.js'
 import { createPeople } from '../clients/dashboard/people.js'
-import type { World } from './world.js'
+import type { E2eWorld } from './world.js'
 
 /** An event, and when it came, ms of Unix time. */
-export type Arrival = Told & { cameAt: number }
+export type EventArrival = Told & { cameAt: number }
 
 export type Listening = {
   /** In the order in which they came. */
-  arrivals: Arrival[]
+  arrivals: EventArrival[]
   /** Resolves with the first one for which this holds. */
-  until(holds: (arrival: Arrival) => boolean): Promise<Arrival>
+  until(holds: (arrival: EventArrival) => boolean): Promise<EventArrival>
   close(): void
 }
 
 /** Follows a path of the API's as a program does, and notes when each event came. */
-export async function listen({ stack }: World, path: string): Promise<Listening> {
+export async function listen({ stack }: E2eWorld, path: string): Promise<Listening> {
   const { apiBaseUrl, apiKey } = stack.facts
   const client = await openEvents(apiBaseUrl + path, { key: apiKey })
-  const arrivals: Arrival[] = []
+  const arrivals: EventArrival[] = []
   const hearers = new Set<() => void>()
   void note(client, (arrival) => {
     arrivals.push(arrival)
@@ -44,11 +44,11 @@ export async function listen({ stack }: World, path: string): Promise<Listening>
   }
 }
 
-async function note(client: EventClient, take: (arrival: Arrival) => void): Promise<void> {
+async function note(client: EventClient, take: (arrival: EventArrival) => void): Promise<void> {
   for (let count = 1; ; count++) {
     // Fails when the stream ends: nothing more comes.
-    const told = await client.until(count).catch(() => undefined)
-    const event = told?.[count - 1]
+    const finished = await client.until(count).catch(() => undefined)
+    const event = finished?.[count - 1]
     if (!event) return
     take({ ...event, cameAt: Date.now() })
   }
@@ -66,7 +66,7 @@ export type IntentPage = {
 /** The page of an intent, before the eyes of an operator. */
 export async function openIntentPage(
   browser: Browser,
-  world: World,
+  world: E2eWorld,
   id: string,
 ): Promise<IntentPage> {
   const people = createPeople(browser, { host: world.stack.facts.hostUrl, db: world.db })
@@ -95,7 +95,7 @@ async function untilShown(page: Page, text: RegExp): Promise<number> {
 const LOOK_MS = 20
 
 /** When each block of some chains was there first, ms of Unix time. */
-export function watchBlocks({ nodes }: World, chains: readonly ChainName[]) {
+export function watchBlocks({ nodes }: E2eWorld, chains: readonly ChainName[]) {
   const stopping = new AbortController()
   const seen = new Map<ChainName, Map<number, number>>(chains.map((name) => [name, new Map()]))
   const watching = [...seen].map(async ([name, blocks]) => {

@@ -12,14 +12,20 @@ import { getShared } from '../support/fixtures.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { Faults } from '../../dev/devnet/iris/attestation.js'
 
-export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
+export type ChainNode = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
 export type { Wallet }
-export type Answer = Awaited<ReturnType<ReturnType<typeof createClient>>>
+export type ClientResponse = Awaited<ReturnType<ReturnType<typeof createClient>>>
 
-type Part = keyof Stack['facts']['pids']
-type Funds = { chain: string; asset: string; amount: string; protocol?: string }
-type Step = { type: string; sequence: number; chain?: string; protocol?: string; amount: string }
-type Transaction = {
+type PartName = keyof Stack['facts']['pids']
+type ReceivedFunds = { chain: string; asset: string; amount: string; protocol?: string }
+type PlanStep = {
+  type: string
+  sequence: number
+  chain?: string
+  protocol?: string
+  amount: string
+}
+type StepTransaction = {
   type: string
   txHash: string
   chain: ChainName
@@ -27,7 +33,7 @@ type Transaction = {
   gasCostUsd: number
 }
 /** An intent as the API answers it. */
-export type Told = {
+export type IntentResponse = {
   id: string
   status: string
   retryOf?: string
@@ -37,11 +43,11 @@ export type Told = {
     targetProtocol?: string
     reasoning: string
     expectedApy?: number
-    steps: Step[]
+    steps: PlanStep[]
   }
   results: {
     completedSteps: number
-    transactions: Transaction[]
+    transactions: StepTransaction[]
     totalGasUsed: string
     totalGasCostUsd: number
     finalAmount?: string
@@ -51,10 +57,10 @@ export type Told = {
     code: string
     message: string
     step?: number
-    funds?: Funds[]
+    funds?: ReceivedFunds[]
     recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
   }
-  delay?: { code: string; since: string; message: string; funds: Funds[] }
+  delay?: { code: string; since: string; message: string; funds: ReceivedFunds[] }
 }
 
 const calls = new Interface([
@@ -67,7 +73,7 @@ const calls = new Interface([
 ])
 
 /** A stack, and what tests do with its API and its chains. */
-export type World = ReturnType<typeof openWorld>
+export type E2eWorld = ReturnType<typeof openWorld>
 /** One that is its tests' own, to be stopped and misled. */
 export type OwnWorld = Awaited<ReturnType<typeof startAt>> & {
   /** The same stack, stopped and started. */
@@ -75,7 +81,7 @@ export type OwnWorld = Awaited<ReturnType<typeof startAt>> & {
 }
 
 /** The stack of the run, as an account of its own. */
-export async function joinWorld(): Promise<World> {
+export async function joinWorld(): Promise<E2eWorld> {
   const { home, facts } = await getShared('stack')
   const db = connect(facts.databaseUrl, 1)
   try {
@@ -134,7 +140,7 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
     },
 
     /** Ends roles without a word, and waits until others are in their place and the API serves. */
-    async kill(...parts: Part[]): Promise<void> {
+    async kill(...parts: PartName[]): Promise<void> {
       const { pids } = stack.readFacts()
       for (const part of parts) process.kill(pids[part], 'SIGKILL')
       await until(
@@ -218,14 +224,14 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     },
 
     /** Creates an intent and gives it as it was told at once. */
-    async create(wallet: Wallet, body: object): Promise<Told> {
+    async create(wallet: Wallet, body: object): Promise<IntentResponse> {
       const params = { walletId: wallet.id, ...body } as CreateIntentParams
-      return (await steward.intents.create(params)) as Told
+      return (await steward.intents.create(params)) as IntentResponse
     },
 
     /** The intent when it is over. */
-    untilOver: (id: string) => untilTold(id, ({ status }) => /completed|failed/.test(status)),
-    untilTold,
+    untilFinished: (id: string) => untilIntent(id, ({ status }) => /completed|failed/.test(status)),
+    untilIntent,
 
     async stop() {
       for (const { provider } of Object.values(nodes)) provider.destroy()
@@ -233,14 +239,17 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     },
   }
 
-  function untilTold(id: string, passes: (told: Told) => boolean): Promise<Told> {
-    return until(async () => (await steward.intents.get(id)) as Told, passes)
+  function untilIntent(
+    id: string,
+    passes: (finished: IntentResponse) => boolean,
+  ): Promise<IntentResponse> {
+    return until(async () => (await steward.intents.get(id)) as IntentResponse, passes)
   }
 }
 
-export const toTold = ({ body }: Answer) => body as unknown as Told
+export const toIntent = ({ body }: ClientResponse) => body as unknown as IntentResponse
 
-function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, Node> {
+function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, ChainNode> {
   const text = readFileSync(join(home, 'devnet.json'), 'utf8')
   const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
   const nodes = chainNames.map((name) => {
@@ -248,10 +257,10 @@ function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<Chain
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
     return [name, { url, provider, contracts: contracts[name] }] as const
   })
-  return Object.fromEntries(nodes) as Record<ChainName, Node>
+  return Object.fromEntries(nodes) as Record<ChainName, ChainNode>
 }
 
-async function readAddress({ provider }: Node, to: string, name: string): Promise<string> {
+async function readAddress({ provider }: ChainNode, to: string, name: string): Promise<string> {
   const answer = await provider.call({ to, data: calls.encodeFunctionData(name) })
   return calls.decodeFunctionResult(name, answer)[0] as string
 }

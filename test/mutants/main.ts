@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { runTests, stopRun, type FileReport, type Report } from './vitestRun.js'
+import { runTests, stopRun, type FileReport, type VitestReport } from './vitestRun.js'
 import { readMutants, MUTANTS, type Mutant } from './patches.js'
 import { createScratch, type Scratch } from './scratch.js'
 
@@ -10,14 +10,14 @@ must catch it. Fails when a patch no longer applies, or when a bug survives. A p
 that says what is broken and the line "Caught by <test file>"; what follows is a git diff.
 
   word       only bugs with one of these words in their name or test
-  --list     tell them, and run nothing
+  --list     print them, and run nothing
   --seconds  for each bug: a test that takes longer has not caught it`
 
 /** For a test file without a bug, where nobody waits for a promise that is not kept. */
 const FILE_SECONDS = 300
 
 /** `why`: empty when the bug was caught. */
-type Outcome = Mutant & { why: string; seconds: number }
+type MutantOutcome = Mutant & { why: string; seconds: number }
 
 const options = {
   list: { type: 'boolean', default: false },
@@ -27,12 +27,12 @@ const options = {
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
-  if (values.help) return tell(USAGE, 0)
+  if (values.help) return print(USAGE, 0)
   const seconds = Number(values.seconds)
-  if (!(seconds > 0)) return tell('--seconds must be a number above 0.', 1)
+  if (!(seconds > 0)) return print('--seconds must be a number above 0.', 1)
   const mutant = readMutants(process.cwd(), positionals)
-  if (mutant.length === 0) return tell('There is no such bug.', 1)
-  if (values.list) return tell(mutant.map(toListLine).join('\n'), 0)
+  if (mutant.length === 0) return print('There is no such bug.', 1)
+  if (values.list) return print(mutant.map(toListLine).join('\n'), 0)
   const scratch = createScratch(process.cwd())
   const end = () => {
     stopRun()
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   }
 }
 
-function tell(text: string, code: number): number {
+function print(text: string, code: number): number {
   console.log(text)
   return code
 }
@@ -59,11 +59,11 @@ async function plantAll(scratch: Scratch, mutant: Mutant[], seconds: number): Pr
   const broken = await findBroken(scratch, mutant)
   if (broken.length > 0) {
     const text = broken.map(([file, why]) => `${file} fails without a bug:\n${why}`).join('\n')
-    return tell(text, 1)
+    return print(text, 1)
   }
   const line = toLine(mutant)
   console.log(line({ name: 'patch', test: 'test' }, 'caught', 'seconds'))
-  const outcomes: Outcome[] = []
+  const outcomes: MutantOutcome[] = []
   for (const one of mutant) {
     const outcome = await plant(scratch, one, seconds)
     outcomes.push(outcome)
@@ -71,7 +71,7 @@ async function plantAll(scratch: Scratch, mutant: Mutant[], seconds: number): Pr
     console.log(line(outcome, caught, outcome.seconds.toFixed(1)))
   }
   const caught = outcomes.filter(({ why }) => !why).length
-  return tell(`\n${caught} of ${mutant.length} caught`, caught === mutant.length ? 0 : 1)
+  return print(`\n${caught} of ${mutant.length} caught`, caught === mutant.length ? 0 : 1)
 }
 
 /** Test files that are not green as they are: nothing that they say of a bug would count. */
@@ -92,7 +92,7 @@ async function findBroken(
 
 const noReport: FileReport = { passed: 0, failed: 0, message: 'There is no such test file.' }
 
-async function plant(scratch: Scratch, mutant: Mutant, seconds: number): Promise<Outcome> {
+async function plant(scratch: Scratch, mutant: Mutant, seconds: number): Promise<MutantOutcome> {
   if (!scratch.apply(mutant.patch)) {
     return { ...mutant, why: 'the patch does not apply', seconds: 0 }
   }
@@ -104,7 +104,7 @@ async function plant(scratch: Scratch, mutant: Mutant, seconds: number): Promise
 }
 
 /** Why a bug was not caught; empty when it was. */
-function judge(report: Report, test: string, seconds: number): string {
+function judge(report: VitestReport, test: string, seconds: number): string {
   if (!report) return `longer than ${seconds} s`
   const { passed, failed, message } = report.get(test) ?? noReport
   if (failed + passed === 0) return `no test was run: ${message.trim().split('\n')[0]}`

@@ -67,9 +67,9 @@ afterAll(() => {
   for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true })
 })
 
-type Ended = { code: number; lines: string[] }
+type ProgramResult = { code: number; lines: string[] }
 
-function plant(...args: string[]): Promise<Ended> {
+function plant(...args: string[]): Promise<ProgramResult> {
   const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: temporary }
   return new Promise((resolve) => {
     execFile(process.execPath, [...program, ...args], { cwd: folder, env }, (error, stdout) => {
@@ -78,7 +78,7 @@ function plant(...args: string[]): Promise<Ended> {
   })
 }
 /** What the table says of a bug. */
-const verdictOn = ({ lines }: Ended, name: string) =>
+const verdictOn = ({ lines }: ProgramResult, name: string) =>
   lines.find((line) => line.startsWith(`room/${name} `))?.replace(/^.*\d\.\d {2}/, '')
 
 describe('npm run mutants', () => {

@@ -11,7 +11,7 @@ export type FileReport = {
 }
 
 /** By test file, from the root; undefined when there is no answer within the time. */
-export type Report = Map<string, FileReport> | undefined
+export type VitestReport = Map<string, FileReport> | undefined
 
 type FileResult = { name: string; message: string; assertionResults: { status: string }[] }
 
@@ -29,7 +29,11 @@ export function stopRun(): void {
 }
 
 /** Runs test files of the scratch copy, at most for so many seconds. */
-export async function runTests(path: string, files: string[], seconds: number): Promise<Report> {
+export async function runTests(
+  path: string,
+  files: string[],
+  seconds: number,
+): Promise<VitestReport> {
   const output = join(path, 'report.json')
   rmSync(output, { force: true })
   const { ended, log } = start(path, files, output)

@@ -3,7 +3,7 @@ import type { Db } from '../../db/client/connect.js'
 /** A busy machine may answer 503: a client sends the same again. More of them are a fault. */
 const ATTEMPTS = 3
 
-type Sent = { status: number; text: string; replayed: boolean }
+type SentPost = { status: number; text: string; replayed: boolean }
 
 export type DuplicateRun = {
   /** POST requests to send: `keys` names, each of which is sent `duplicates` times at once. */
@@ -12,7 +12,7 @@ export type DuplicateRun = {
   /** Names in flight at once. */
   concurrency: number
   /** Sends one POST /v1/intents with this Idempotency-Key. `turn` picks the server. */
-  send(key: string, turn: number): Promise<Sent>
+  send(key: string, turn: number): Promise<SentPost>
 }
 
 export type DuplicateTally = {
@@ -30,7 +30,7 @@ export async function sendDuplicates({
   send,
 }: DuplicateRun): Promise<DuplicateTally> {
   const tally: DuplicateTally = { statuses: [], replayed: 0, differing: 0, again: 0 }
-  const sendOn = async (key: string, turn: number): Promise<Sent> => {
+  const sendOn = async (key: string, turn: number): Promise<SentPost> => {
     for (let attempt = 1; ; attempt++) {
       const answer = await send(key, turn)
       if (answer.status !== 503 || attempt === ATTEMPTS) return answer

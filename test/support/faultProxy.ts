@@ -5,7 +5,7 @@ import { createPoolRule } from '../../dev/devnet/replacement.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { readSent } from '../../dev/devnet/sent.js'
 
-export type RpcCall = { id: number; method: string; params: unknown[] }
+export type RpcRequest = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
 
 /**
@@ -13,7 +13,7 @@ type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown
  * answers; `stale` repeats the answer that the same call got before; `status` answers by HTTP alone; `answer` and
  * `error` stand in place of the node's words; `refuse` does too, and the node never hears of the call.
  */
-export type Fault =
+export type RpcFault =
   | 'http500'
   | 'http429'
   | 'reset'
@@ -29,9 +29,9 @@ export type Fault =
 
 /** Decides about each call before the node sees it. `index`: its place in its request. */
 export type Decide = (
-  call: RpcCall,
+  call: RpcRequest,
   index?: number,
-) => Fault | undefined | Promise<Fault | undefined>
+) => RpcFault | undefined | Promise<RpcFault | undefined>
 
 export type FaultProxy = {
   url: string
@@ -58,7 +58,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const ask = <T>(method: string, params: unknown[]) => callRpc<T>(target, method, params)
   let decide: Decide | undefined
 
-  async function decideAll(calls: RpcCall[]): Promise<(Fault | undefined)[]> {
+  async function decideAll(calls: RpcRequest[]): Promise<(RpcFault | undefined)[]> {
     return Promise.all(
       calls.map(async (call, i) => {
         const fault = await decide?.(call, i)
@@ -75,7 +75,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     load.most = Math.max(load.most, ++load.now)
     response.once('close', () => load.now--)
     const body = await readBody(request)
-    const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+    const parsed = JSON.parse(body) as RpcRequest | RpcRequest[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     for (const { method } of calls) asked[method] = (asked[method] ?? 0) + 1
     const faults = await decideAll(calls)
@@ -88,12 +88,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const passed = calls.filter((_call, i) => !isRefused(faults[i]))
     const answers = await forward(target, passed)
     if (faults.includes('lostReply')) return void request.socket.destroy()
-    const told = calls.map((call, i) => tell(call, faults[i], answers))
-    const text = JSON.stringify(Array.isArray(parsed) ? told : told[0])
+    const replies = calls.map((call, i) => reply(call, faults[i], answers))
+    const text = JSON.stringify(Array.isArray(parsed) ? replies : replies[0])
     response.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
 
-  function tell(call: RpcCall, fault: Fault | undefined, answers: RpcAnswer[]): RpcAnswer {
+  function reply(call: RpcRequest, fault: RpcFault | undefined, answers: RpcAnswer[]): RpcAnswer {
     const key = JSON.stringify([call.method, call.params])
     const answer = answers.find(({ id }) => id === call.id) ?? { id: call.id, jsonrpc: '2.0' }
     const before = earlier.get(key) ?? answer
@@ -118,7 +118,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
 /** True when a request goes no further because of what happens to one of its calls. */
 function failBefore(
-  faults: (Fault | undefined)[],
+  faults: (RpcFault | undefined)[],
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
@@ -130,7 +130,7 @@ function failBefore(
 }
 
 /** The faults of the server in front of a node, which fail whole requests. */
-function asHttp(fault: Fault | undefined) {
+function asHttp(fault: RpcFault | undefined) {
   if (fault === 'http500') return { status: 500, headers: {}, body: 'down' }
   if (fault === 'http429') return { status: 429, headers: { 'retry-after': '1' }, body: '{}' }
   if (fault === 'garbage') return { status: 200, headers: {}, body: '<html>hello</html>' }
@@ -140,8 +140,8 @@ function asHttp(fault: Fault | undefined) {
 }
 
 /** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
-export function refusesWideRanges(blocks: number, fault: Fault) {
-  return ({ method, params: [filter] }: RpcCall): Fault | undefined => {
+export function refusesWideRanges(blocks: number, fault: RpcFault) {
+  return ({ method, params: [filter] }: RpcRequest): RpcFault | undefined => {
     if (method !== 'eth_getLogs') return undefined
     const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
     return Number(toBlock) - Number(fromBlock) + 1 > blocks ? fault : undefined
@@ -154,21 +154,21 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
+async function forward(target: string, calls: RpcRequest[]): Promise<RpcAnswer[]> {
   if (calls.length === 0) return []
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
   return (await response.json()) as RpcAnswer[]
 }
 
-const isRefused = (fault: Fault | undefined) => typeof fault === 'object' && 'refuse' in fault
+const isRefused = (fault: RpcFault | undefined) => typeof fault === 'object' && 'refuse' in fault
 
-function count(counts: Record<string, number>, fault: Fault): void {
+function count(counts: Record<string, number>, fault: RpcFault): void {
   const name = typeof fault === 'string' ? fault : (Object.keys(fault)[0] ?? 'unknown')
   counts[name] = (counts[name] ?? 0) + 1
 }
 
-function retell(fault: Fault | undefined, answer: RpcAnswer, before: RpcAnswer): RpcAnswer {
+function retell(fault: RpcFault | undefined, answer: RpcAnswer, before: RpcAnswer): RpcAnswer {
   const { id } = answer
   if (fault === 'stale') return { ...before, id }
   if (typeof fault !== 'object') return answer

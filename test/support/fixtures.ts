@@ -1,4 +1,4 @@
-import type { Facts } from '../e2e/stack.js'
+import type { StackFacts } from '../e2e/stack.js'
 import { timed } from './run/seconds.js'
 
 /** What one run of the tests has once, and how a test reaches it. */
@@ -6,7 +6,7 @@ export type SharedFacts = {
   /** A Temporal dev server. `namespace`: one that nobody else is given; it knows the search attributes. */
   temporal: { address: string; port: number; namespace: string }
   /** A whole stack as `npm start` brings it up. Tests use accounts and wallets of their own. */
-  stack: { home: string; facts: Facts }
+  stack: { home: string; facts: StackFacts }
 }
 export type SharedName = keyof SharedFacts
 

@@ -17,17 +17,17 @@ type TakenNode = { node: Anvil; release(): Promise<void> }
 /** With the contracts of a chain. */
 export type DeployedNode = TakenNode & { contracts: DevnetContracts }
 
-type Start = { number: bigint; hash: string; baseFee: string }
+type StartBlock = { number: bigint; hash: string; baseFee: string }
 type Kept<Contracts = unknown> = {
   key: string
   node: Anvil
   contracts: Contracts
-  start: Start
+  start: StartBlock
   snapshot: string
   /** Blocks since the deployment, over all uses. */
   mined: number
 }
-type Block = { number: string; hash: string; baseFeePerGas: string }
+type ChainHead = { number: string; hash: string; baseFeePerGas: string }
 
 type Wanted<Contracts> = {
   key: string
@@ -142,4 +142,4 @@ const ask = <T>({ url }: Anvil, method: string, params: unknown[] = []) =>
   callRpc<T>(url, method, params)
 
 const readBlock = (node: Anvil, tag: string) =>
-  ask<Block>(node, 'eth_getBlockByNumber', [tag, false])
+  ask<ChainHead>(node, 'eth_getBlockByNumber', [tag, false])

@@ -10,8 +10,8 @@ import { prepareServices } from './temporal/workflowBundle.js'
 import type { SharedFacts, SharedName } from './fixtures.js'
 
 /** `facts` is called for each test that asks. */
-type Started<Facts> = { facts(): Facts; stop(): Promise<void> }
-type Starters = { [Name in SharedName]: () => Promise<Started<SharedFacts[Name]>> }
+type StartedFixture<Facts> = { facts(): Facts; stop(): Promise<void> }
+type Starters = { [Name in SharedName]: () => Promise<StartedFixture<SharedFacts[Name]>> }
 
 /** Of the Temporal server of a run. */
 const NAMESPACES = 40
@@ -68,7 +68,7 @@ export async function startShared(): Promise<{ stop(): Promise<void> }> {
 
 /** Test workers ask by HTTP, because each of them is a process of its own. */
 async function serveStarters(): Promise<() => Promise<void>> {
-  const started = new Map<string, Promise<Started<unknown>>>()
+  const started = new Map<string, Promise<StartedFixture<unknown>>>()
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1) as SharedName
     const starting = started.get(name) ?? starters[name]()

@@ -80,7 +80,7 @@ describe.concurrent('each example, as a reader runs it:', () => {
     try {
       const { address } = await app.signUp('carol')
       expect(await app.order('carol', 'c-1', save('0.75'))).toMatchObject({ status: 202 })
-      expect(await app.untilOver('c-1')).toMatchObject({ status: 'done' })
+      expect(await app.untilFinished('c-1')).toMatchObject({ status: 'done' })
       expect(await readUsdc(address)).toMatchObject({ held: 250_000n })
 
       const account = await app.readSaver('carol')
@@ -90,7 +90,7 @@ describe.concurrent('each example, as a reader runs it:', () => {
       expect(Number(account.earned)).toBeGreaterThanOrEqual(-0.000001)
 
       await app.order('carol', 'c-2', { kind: 'withdraw', amount: 'max' })
-      expect(await app.untilOver('c-2')).toMatchObject({ status: 'done' })
+      expect(await app.untilFinished('c-2')).toMatchObject({ status: 'done' })
       expect(await readUsdc(address)).toMatchObject({ lent: 0n })
       expect(await app.readSaver('carol')).toMatchObject({ saved: '0' })
     } finally {

@@ -44,7 +44,7 @@ describe('clients/examples/savings-app-ts', () => {
     const answers = await Promise.all([1, 2, 3].map(() => app.order('dave', 'd-1', save('0.5'))))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
     expect(await app.order('dave', 'd-1', save('0.6'))).toMatchObject({ status: 409 })
-    await app.untilOver('d-1')
+    await app.untilFinished('d-1')
     expect(await app.listIntents('dave')).toHaveLength(1)
   })
 
@@ -54,7 +54,7 @@ describe('clients/examples/savings-app-ts', () => {
     const intent = await untilExecuting(app, 'erin')
     await app.kill()
     await app.restart()
-    expect(await app.untilOver('e-1')).toMatchObject({ status: 'done', intentId: intent?.id })
+    expect(await app.untilFinished('e-1')).toMatchObject({ status: 'done', intentId: intent?.id })
     expect(await app.listIntents('erin')).toHaveLength(1)
     expect(await example.readUsdc(address)).toMatchObject({ held: 0n })
   })
@@ -75,14 +75,14 @@ describe('clients/examples/savings-app-ts', () => {
     }
     writeFileSync(file, JSON.stringify(rows))
     await app.restart()
-    expect(await app.untilOver('f-1')).toMatchObject({ status: 'done', intentId: made.id })
+    expect(await app.untilFinished('f-1')).toMatchObject({ status: 'done', intentId: made.id })
     expect(await app.listIntents('frank')).toHaveLength(1)
   })
 
   test('what cannot be done fails with its reason, and costs no intent', async () => {
     await app.signUp('grace')
     await app.order('grace', 'g-1', save('5'))
-    const over = await app.untilOver('g-1')
+    const over = await app.untilFinished('g-1')
     expect(over).toMatchObject({ status: 'failed', reason: expect.stringContaining('USDC') })
     expect(await app.listIntents('grace')).toHaveLength(0)
     expect(await app.order('grace', 'g-2', { kind: 'withdraw', amount: '1' })).toMatchObject({
@@ -114,7 +114,7 @@ describe('clients/examples/savings-app-ts with webhooks', () => {
     await untilExecuting(app, 'heidi')
     await app.kill()
     await app.restart()
-    expect(await app.untilOver('h-1')).toMatchObject({ status: 'done' })
+    expect(await app.untilFinished('h-1')).toMatchObject({ status: 'done' })
 
     const webhooks = []
     for await (const webhook of app.steward.webhooks.list()) webhooks.push(webhook)

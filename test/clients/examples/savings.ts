@@ -61,7 +61,7 @@ export async function startSavingsApp({ env, file, port = 0 }: Where) {
     order: (userId: string, orderId: string, wish: object) =>
       call<Order>('POST', `/savers/${userId}/orders`, { orderId, ...wish }),
 
-    untilOver: (id: string) =>
+    untilFinished: (id: string) =>
       until(
         () => readOrder(id),
         ({ status }) => status !== 'open',

@@ -1,5 +1,5 @@
 import { readReservationsOfToken, sum } from '../../e2e/holdings.js'
-import { joinWorld, type World } from '../../e2e/world.js'
+import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 
 /** The stack of the run for one example, which has an account of its own. */
 export async function openExample() {
@@ -15,7 +15,7 @@ export async function openExample() {
 export type Example = Awaited<ReturnType<typeof openExample>>
 
 /** Base units of USDC that a wallet has and has lent, on all chains. */
-async function readUsdc({ nodes }: World, address: string) {
+async function readUsdc({ nodes }: E2eWorld, address: string) {
   const all = await Promise.all(
     Object.values(nodes).map((node) => readReservationsOfToken(node, { address })),
   )

@@ -34,7 +34,7 @@ const token = new Interface(['function approve(address spender, uint256 amount)'
 /** Who burns, who is paid, and who brings messages. */
 export const people = { sender, recipient, stranger }
 
-export type Order = {
+export type BurnArguments = {
   from: ChainClient
   to: ChainClient
   amount?: bigint
@@ -44,7 +44,7 @@ export type Order = {
   recipient?: string
 }
 
-export type Message = {
+export type DeliveredMessage = {
   message: string
   attestation: string
   eventNonce: string
@@ -56,7 +56,7 @@ export type Message = {
 /** For tests that ask again and again. */
 const unlimited: Limit = { requests: Infinity, windowMs: 1, blockMs: 1 }
 
-export type Bridge = Awaited<ReturnType<typeof startBridge>>
+export type TestBridge = Awaited<ReturnType<typeof startBridge>>
 
 /**
  * Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns
@@ -82,7 +82,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
 
   async function askFor(from: ChainClient, hash: string) {
     const answer = await ask(`/v2/messages/${from.chain.cctp.domain}?transactionHash=${hash}`)
-    const { messages } = (await answer.json()) as { messages?: Message[] }
+    const { messages } = (await answer.json()) as { messages?: DeliveredMessage[] }
     return { status: answer.status, message: messages?.[0] }
   }
 
@@ -91,7 +91,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
     mine: (at: ChainClient, blocks: number) => mine(world.urls[at.chain.name], blocks),
 
     /** Burns new money of the sender, in a block of its own; the hash of the transaction. */
-    async burn(order: Order): Promise<string> {
+    async burn(order: BurnArguments): Promise<string> {
       const { from, amount = usdc } = order
       const { name, usdc: asset, cctp } = from.chain
       await world.mint(name, sender, amount)
@@ -101,7 +101,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
     },
 
     /** The attested message of a burn, after so many blocks on top. */
-    async attested(from: ChainClient, hash: string, blocks = 1): Promise<Message> {
+    async attested(from: ChainClient, hash: string, blocks = 1): Promise<DeliveredMessage> {
       await mine(world.urls[from.chain.name], blocks)
       const { message } = await askFor(from, hash)
       if (message?.status !== 'complete') throw new Error('It is not attested.')
@@ -124,7 +124,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
   }
 }
 
-export function burnCall(order: Order) {
+export function burnCall(order: BurnArguments) {
   const { from, to, amount = usdc, maxFee = 200n, finality = 1_000 } = order
   const accounts = [order.recipient ?? recipient, order.caller ?? ZeroAddress]
   const [mintRecipient, caller] = accounts.map((account) => zeroPadValue(account, 32))
@@ -135,13 +135,13 @@ export function burnCall(order: Order) {
 
 export const mintCall = (
   to: ChainClient,
-  { message, attestation }: Pick<Message, 'message' | 'attestation'>,
+  { message, attestation }: Pick<DeliveredMessage, 'message' | 'attestation'>,
 ) => ({
   to: to.chain.cctp.messageTransmitter,
   data: transmitter.encodeFunctionData('receiveMessage', [message, attestation]),
 })
 
-export const mintAt = (to: ChainClient, message: Message, by: string = stranger) =>
+export const mintAt = (to: ChainClient, message: DeliveredMessage, by: string = stranger) =>
   sendFrom(to, by, mintCall(to, message))
 
 /** What a call would be refused with. */

@@ -22,8 +22,8 @@ import {
   refusal,
   startBridge,
   transmitter,
-  type Bridge,
-  type Order,
+  type TestBridge,
+  type BurnArguments,
 } from './bridge.js'
 import { sendFrom } from './send.js'
 
@@ -31,7 +31,7 @@ const { sender, recipient, stranger } = people
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const usdc = 1_000_000n
 
-let bridge: Bridge
+let bridge: TestBridge
 let arbitrum: ChainClient
 let base: ChainClient
 beforeAll(async () => {
@@ -41,7 +41,8 @@ beforeAll(async () => {
 afterAll(() => bridge?.stop())
 
 /** From arbitrum to base. */
-const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: base, ...order })
+const burn = (order: Partial<BurnArguments> = {}) =>
+  bridge.burn({ from: arbitrum, to: base, ...order })
 
 async function read(client: ChainClient, abi: Interface, name: string, parameters: unknown[]) {
   const { tokenMessenger, messageTransmitter } = client.chain.cctp
@@ -145,7 +146,7 @@ describe('depositForBurn refuses', () => {
     const { chain, ...client } = base
     return { ...client, chain: { ...chain, cctp: { ...chain.cctp, domain: 99 } } }
   }
-  test.each<[string, () => Partial<Order>, string]>([
+  test.each<[string, () => Partial<BurnArguments>, string]>([
     ['no money', () => ({ amount: 0n, maxFee: 0n }), 'Amount must be nonzero'],
     ['no recipient', () => ({ recipient: ZeroAddress }), 'Mint recipient must be nonzero'],
     ['a fee of all', () => ({ maxFee: usdc }), 'Max fee must be less than amount'],

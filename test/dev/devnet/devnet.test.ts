@@ -18,7 +18,12 @@ import { deployChain, fundOperators } from '../../../dev/devnet/deploy.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { createWallet, sponsorCalls, waitForMined } from './sponsor.js'
 
-type Chain = { url: string; chainId: number; contracts: DevnetContracts; stop(): Promise<void> }
+type RunningDevnet = {
+  url: string
+  chainId: number
+  contracts: DevnetContracts
+  stop(): Promise<void>
+}
 
 const name: ChainName = 'arbitrum-sepolia'
 /** Accounts of the devnet's mnemonic, for which anvil signs: the first deployed everything. */
@@ -33,7 +38,7 @@ const pool = new Interface(readAaveArtifact('protocol/pool/Pool').abi)
 const account = new Interface(readAccountArtifact('Simple7702Account').abi)
 
 const nodes: Anvil[] = []
-const chains = new Map<ChainName, Chain>()
+const chains = new Map<ChainName, RunningDevnet>()
 
 async function startNode(chain: ChainName): Promise<Anvil & { chainId: number }> {
   const { chainId } = createRegistry('testnet').get(chain)
@@ -42,7 +47,7 @@ async function startNode(chain: ChainName): Promise<Anvil & { chainId: number }>
   return { ...node, chainId }
 }
 
-function getChain(chain: ChainName = name): Chain {
+function getChain(chain: ChainName = name): RunningDevnet {
   const found = chains.get(chain)
   if (!found) throw new Error(`${chain} was not started.`)
   return found
@@ -73,7 +78,7 @@ async function send(transaction: object, url = getChain().url) {
 }
 
 /** Supply APY of USDC in percent, compounded per second as Aave does. */
-async function readApy({ url, contracts }: Chain): Promise<number> {
+async function readApy({ url, contracts }: RunningDevnet): Promise<number> {
   const [reserve] = await read(
     contracts.aavePool,
     pool,

@@ -11,14 +11,14 @@ import {
   people,
   refusal,
   startBridge,
-  type Bridge,
-  type Order,
+  type TestBridge,
+  type BurnArguments,
 } from './bridge.js'
 
 const { sender, recipient, stranger } = people
 const usdc = 1_000_000n
 
-let bridge: Bridge
+let bridge: TestBridge
 let arbitrum: ChainClient
 let base: ChainClient
 beforeAll(async () => {
@@ -33,7 +33,8 @@ const noFaults = {
 afterEach(async () => void (await bridge.setFaults(noFaults)))
 
 /** From arbitrum to base. */
-const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: base, ...order })
+const burn = (order: Partial<BurnArguments> = {}) =>
+  bridge.burn({ from: arbitrum, to: base, ...order })
 const ask = async (hash: string) => (await bridge.askFor(arbitrum, hash)).message
 const attested = (hash: string, blocks = 1) => bridge.attested(arbitrum, hash, blocks)
 const statusOf = async (path: string, init?: RequestInit) => (await bridge.ask(path, init)).status

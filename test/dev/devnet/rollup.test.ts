@@ -13,9 +13,9 @@ const somebody = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 /** Hardly anything of it can be compressed. */
 const data = Wallet.createRandom().signingKey.sign(ZeroHash).serialized
 
-type Chain = { node: Anvil; front: Front; chainId: number }
+type RollupChain = { node: Anvil; front: Front; chainId: number }
 
-async function startChain(name: ChainName): Promise<Chain> {
+async function startChain(name: ChainName): Promise<RollupChain> {
   const { rollup: kind, chainId } = createRegistry('testnet').get(name)
   if (!kind) throw new Error(`${name} is no rollup.`)
   const node = await startAnvil({ chainId, baseFeeWei: GWEI / 50n })
@@ -40,7 +40,7 @@ const callOf = (chainId: number, changes: TransactionRequest = {}): TransactionR
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 0n, ...changes },
 })
 
-let chain: Chain
+let chain: RollupChain
 const stop = async () => {
   await chain?.front.stop()
   await chain?.node.stop()

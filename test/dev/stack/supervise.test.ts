@@ -52,11 +52,11 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-type Limits = { stopTimeoutMs?: number }
+type PartLimits = { stopTimeoutMs?: number }
 const usual = { stopTimeoutMs: 5_000 }
 
 /** A part that is a Node process running `script`. */
-function createPart(name: string, script: string, limits: Limits = {}): Part {
+function createPart(name: string, script: string, limits: PartLimits = {}): Part {
   const logFile = path.join(folder, `${name}.log`)
   const spec = {
     name,

@@ -9,8 +9,8 @@ import { makeFolders, openHome, rootFolder, type Home } from '../../../dev/state
 import type { Running } from '../../../dev/stack/supervise.js'
 
 /** In place of the server: it notes what it was told, and listens where it is told to. */
-const fakeServer = (told: string) => `#!${process.execPath}
-require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.env))
+const fakeServer = (environment: string) => `#!${process.execPath}
+require('node:fs').writeFileSync(${JSON.stringify(environment)}, JSON.stringify(process.env))
 require('node:net').createServer().listen(Number(process.env.FRONTEND_GRPC_PORT), process.env.BIND_ON_IP)
 `
 /** In place of the schema tool and of the CLI: they note how they were called. */
@@ -43,7 +43,7 @@ async function startCluster() {
   fs.mkdirSync(at('programs'))
   const write = (name: string, text: string) =>
     fs.writeFileSync(at(`programs/${name}`), text, { mode: 0o755 })
-  write('temporal-server', fakeServer(at('told.json')))
+  write('temporal-server', fakeServer(at('environment.json')))
   for (const name of ['temporal-sql-tool', 'temporal']) write(name, fakeTool(at('calls')))
   const [port = 0] = await findFreePorts(1)
   const cluster = await createTemporalCluster({
@@ -55,8 +55,8 @@ async function startCluster() {
   })
   running.push(await cluster.database.start(hooks))
   running.push(await cluster.server.start(hooks))
-  const told = JSON.parse(fs.readFileSync(at('told.json'), 'utf8')) as Record<string, string>
-  return { database: cluster.database, port, told }
+  const environment = JSON.parse(fs.readFileSync(at('environment.json'), 'utf8')) as Record<string, string>
+  return { database: cluster.database, port, environment }
 }
 
 /** What docker-compose.yml and the file that it names tell the server. */
@@ -78,15 +78,15 @@ describe('a cluster', () => {
   afterAll(closeFolder)
 
   test('the server is told what the deployment tells its own, schema and namespace are made by its scripts', () => {
-    const { told, port } = cluster
+    const { environment, port } = cluster
     const { own, file } = readDeployed()
     expect(file).toContain('NUM_HISTORY_SHARDS=512')
-    expect(Object.entries(told).map(([name, value]) => `${name}=${value}`)).toEqual(
+    expect(Object.entries(environment).map(([name, value]) => `${name}=${value}`)).toEqual(
       expect.arrayContaining(file),
     )
     expect(own).toContain('DYNAMIC_CONFIG_FILE_PATH')
-    expect(Object.keys(told)).toEqual(expect.arrayContaining(own))
-    expect(told.DYNAMIC_CONFIG_FILE_PATH).toBe(
+    expect(Object.keys(environment)).toEqual(expect.arrayContaining(own))
+    expect(environment.DYNAMIC_CONFIG_FILE_PATH).toBe(
       path.join(rootFolder, 'deploy/temporal/dynamicconfig.yaml'),
     )
     const calls = readLines('calls')
@@ -99,12 +99,12 @@ describe('a cluster', () => {
   })
 
   test('it listens on this machine only, and its members have ports that fit into a smallint', () => {
-    const { told, port } = cluster
-    const ports = Object.entries(told).filter(([name]) =>
+    const { environment, port } = cluster
+    const ports = Object.entries(environment).filter(([name]) =>
       /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name),
     )
-    expect(told.BIND_ON_IP).toBe('127.0.0.1')
-    expect(told.FRONTEND_GRPC_PORT).toBe(String(port))
+    expect(environment.BIND_ON_IP).toBe('127.0.0.1')
+    expect(environment.FRONTEND_GRPC_PORT).toBe(String(port))
     expect(ports).toHaveLength(9)
     expect(new Set(ports.map(([, value]) => value)).size).toBe(9)
     const members = ports.filter(([name]) => name.includes('MEMBERSHIP'))
@@ -112,9 +112,9 @@ describe('a cluster', () => {
   })
 
   test('the role of the server owns no more than its databases, and keeps its password when Postgres is started again', async () => {
-    const { told } = cluster
+    const { environment } = cluster
     const connect = async () => {
-      const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = told
+      const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = environment
       const client = new pg.Client({
         host: '127.0.0.1',
         port: Number(port),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
-import { toTold, type OwnWorld, type Told, type Wallet } from '../world.js'
+import { toIntent, type OwnWorld, type IntentResponse, type Wallet } from '../world.js'
 import { failOnChain } from './failOnChain.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
@@ -20,12 +20,12 @@ export function testFailures(open: () => OwnWorld): void {
     (await readReservationsOfToken(open().nodes[chain], wallet)).usdc
 
   /** The retry of a failed intent, when it is over. */
-  async function retried({ id }: Told): Promise<Told> {
+  async function retried({ id }: IntentResponse): Promise<IntentResponse> {
     const answer = await retry(id)
     expect(answer).toMatchObject({ status: 201, body: { retryOf: id } })
-    const told = await open().untilOver(toTold(answer).id)
-    expect(told.status).toBe('completed')
-    return told
+    const finished = await open().untilFinished(toIntent(answer).id)
+    expect(finished.status).toBe('completed')
+    return finished
   }
 
   describe('an attestation that does not come', () => {
@@ -34,7 +34,7 @@ export function testFailures(open: () => OwnWorld): void {
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
       const { id } = await world.create(wallet, lend(1))
-      const late = await world.untilTold(id, ({ delay }) => delay !== undefined)
+      const late = await world.untilIntent(id, ({ delay }) => delay !== undefined)
       expect(late).toMatchObject({
         status: 'executing',
         delay: {
@@ -47,9 +47,9 @@ export function testFailures(open: () => OwnWorld): void {
       expect(await retry(id)).toMatchObject(refusedFor('not_failed'))
 
       await world.setFaults({ stuck: false })
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
-      expect(told).not.toHaveProperty('delay')
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
+      expect(finished).not.toHaveProperty('delay')
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
@@ -59,19 +59,22 @@ export function testFailures(open: () => OwnWorld): void {
       await world.setFaults({ stuck: true })
       const wish = { ...lend(1), metadata: { simulate: 'BRIDGE_TIMEOUT' } }
       const { id } = await world.create(wallet, wish)
-      const told = await world.untilOver(id)
-      expect(told.status).toBe('failed')
-      await expectTransactions(world, told, [`bridge ${arbitrum}`])
-      expect(told.error).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished.status).toBe('failed')
+      await expectTransactions(world, finished, [`bridge ${arbitrum}`])
+      expect(finished.error).toMatchObject({
         ...{ code: 'BRIDGE_TIMEOUT', step: 1 },
         funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
       })
-      expect(told.error).not.toHaveProperty('recovery')
+      expect(finished.error).not.toHaveProperty('recovery')
       expect(await expectConserved(world, wallet)).toBe(1_000_000n)
-      expect(await retry(told.id)).toMatchObject(refusedFor('funds_in_bridge'))
+      expect(await retry(finished.id)).toMatchObject(refusedFor('funds_in_bridge'))
 
       await world.setFaults({ stuck: false })
-      const recovered = await world.untilTold(told.id, ({ error }) => error?.recovery !== undefined)
+      const recovered = await world.untilIntent(
+        finished.id,
+        ({ error }) => error?.recovery !== undefined,
+      )
       expect(recovered).toMatchObject({
         status: 'failed',
         error: {
@@ -98,8 +101,8 @@ export function testFailures(open: () => OwnWorld): void {
       const { id } = await world.create(wallet, lend(1))
       await world.setAavePaused(base, true)
       await world.setFaults({ stuck: false })
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({
         ...{ status: 'failed', results: { completedSteps: 1 } },
         error: {
           ...{ code: 'DEPOSIT_FAILED', step: 2 },
@@ -107,10 +110,10 @@ export function testFailures(open: () => OwnWorld): void {
           funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
         },
       })
-      await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`])
+      await expectTransactions(world, finished, [`bridge ${arbitrum}`, `mint ${base}`])
       expect(await usdcOn(base, wallet)).toBe(999_900n)
       await world.setAavePaused(base, false)
-      await expectTransactions(world, await retried(told), [`deposit ${base}`])
+      await expectTransactions(world, await retried(finished), [`deposit ${base}`])
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
@@ -118,8 +121,8 @@ export function testFailures(open: () => OwnWorld): void {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       const { id } = await failOnChain(world, wallet)
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({
         ...{ status: 'failed', results: { completedSteps: 0, transactions: [{ failed: true }] } },
         error: {
           ...{ code: 'DEPOSIT_FAILED', step: 1 },
@@ -128,7 +131,7 @@ export function testFailures(open: () => OwnWorld): void {
         },
       })
       // The bundle succeeded, the call inside did not.
-      await expectTransactions(world, told, [`deposit ${arbitrum}`])
+      await expectTransactions(world, finished, [`deposit ${arbitrum}`])
       expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
 
       const early = await retry(id)
@@ -144,7 +147,7 @@ export function testFailures(open: () => OwnWorld): void {
         () => retry(id),
         ({ status }) => status === 201,
       )
-      expect((await world.untilOver(toTold(accepted).id)).status).toBe('completed')
+      expect((await world.untilFinished(toIntent(accepted).id)).status).toBe('completed')
       expect(await usdcOn(arbitrum, wallet)).toBe(0n)
       expect(await expectConserved(world, wallet)).toBe(0n)
     }, 120_000)

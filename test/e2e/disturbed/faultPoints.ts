@@ -28,14 +28,14 @@ const ofWaits: FaultPoint[] = [
 const here = faultPoints.filter((point) => !ofWaits.includes(point))
 const ofLends = here.filter((point) => !elsewhere.includes(point))
 
-type Scene = {
+type FaultPointScene = {
   open: () => OwnWorld
   /** `FAULT_POINT_FILE` of the stack. */
   file: string
 }
 
 /** Processes that die where they leave something half done. */
-export function testFaultPoints({ open, file }: Scene): void {
+export function testFaultPoints({ open, file }: FaultPointScene): void {
   let world: OwnWorld
   beforeAll(() => {
     world = open()
@@ -67,11 +67,11 @@ export function testFaultPoints({ open, file }: Scene): void {
   }
 
   async function expectOnce(wallet: Wallet, id: string, kinds: string[]): Promise<void> {
-    const told = await until(
+    const finished = await until(
       () => world.call('GET', `/intents/${id}`).catch(() => undefined),
       (answer) => /completed|failed/.test(String(answer?.body.status)),
     )
-    expect(told?.body).toMatchObject({ status: 'completed' })
+    expect(finished?.body).toMatchObject({ status: 'completed' })
     expect(await expectConserved(world, wallet)).toBe(0n)
     const intents = await world.db('intent').where({ wallet_id: wallet.id })
     expect(intents).toHaveLength(1)

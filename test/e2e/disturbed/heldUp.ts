@@ -53,10 +53,10 @@ export function testHeldUp(open: () => OwnWorld): void {
     { id, stream, page }: Surfaces,
     says: { event: string; text: RegExp; view: (view: WorkflowView) => boolean },
   ) {
-    const told = stream.until(({ event }) => event === says.event)
+    const finished = stream.until(({ event }) => event === says.event)
     const shown = page?.until(says.text)
     const viewed = untilViewed(temporal, id, says.view).then((view) => ({ view, at: Date.now() }))
-    const [event, pageAt, { view, at }] = await Promise.all([told, shown, viewed])
+    const [event, pageAt, { view, at }] = await Promise.all([finished, shown, viewed])
     const ats = { stream: event.cameAt, page: pageAt, workflow: at }
     return { data: event.data.data as Record<string, unknown>, details: view.details, ats }
   }
@@ -123,8 +123,12 @@ export function testHeldUp(open: () => OwnWorld): void {
 
     await world.setFaults({ stuck: false })
     await page?.until(/^Completed$/)
-    const told = await world.untilOver(id)
-    await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`])
+    const finished = await world.untilFinished(id)
+    await expectTransactions(world, finished, [
+      `bridge ${arbitrum}`,
+      `mint ${base}`,
+      `deposit ${base}`,
+    ])
     expect(await expectConserved(world, wallet)).toBe(0n)
     const { typedSearchAttributes } = await temporal.workflow.getHandle(id).describe()
     expect(typedSearchAttributes.getAll().map(({ key }) => key.name)).not.toContain('WaitingFor')

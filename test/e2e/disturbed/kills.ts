@@ -16,7 +16,7 @@ export function testKills(open: () => OwnWorld): void {
     }
     const wallet = await world.createWallet({ [chain]: '1' })
     const { id } = await world.create(wallet, lend)
-    expect((await world.untilOver(id)).status).toBe('completed')
+    expect((await world.untilFinished(id)).status).toBe('completed')
     expect(await expectConserved(world, wallet)).toBe(0n)
     expect(world.stack.output()).not.toContain('Given up')
   }, 120_000)
@@ -26,7 +26,7 @@ export function testKills(open: () => OwnWorld): void {
     const wallet = await world.createWallet({ [chain]: '1' })
     process.kill(world.stack.readFacts().pids.temporal, 'SIGKILL')
     const { id } = await world.create(wallet, lend)
-    expect((await world.untilOver(id)).status).toBe('completed')
+    expect((await world.untilFinished(id)).status).toBe('completed')
     expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(0n)
   }, 120_000)
 }

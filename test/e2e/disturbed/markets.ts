@@ -20,11 +20,11 @@ export function testMarkets(open: () => OwnWorld): void {
     const given = world.give(arbitrum, wallet.address, '1')
     const seen = () => readReservationsOfToken(world.nodes[arbitrum], wallet)
     await until(seen, ({ usdc }) => usdc > 0n)
-    const told = await world.create(wallet, { action: 'lend', amount: 1, chain: arbitrum })
+    const finished = await world.create(wallet, { action: 'lend', amount: 1, chain: arbitrum })
     world.signal('relayer', 'SIGCONT')
-    expect(told.status).toBe('pending')
+    expect(finished.status).toBe('pending')
     await given
-    expect(await world.untilOver(told.id)).toMatchObject({ status: 'completed' })
+    expect(await world.untilFinished(finished.id)).toMatchObject({ status: 'completed' })
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
@@ -59,8 +59,8 @@ export function testMarkets(open: () => OwnWorld): void {
       await withoutAave(world)
       const vault = async () => (await readReservationsOfToken(world.nodes[base], wallet)).vault
       const lend = { action: 'lend', amount: 2, chain: base }
-      const told = await execute(world, wallet, { body: lend, order: [`deposit ${base}`] })
-      expect(told.executionPlan.targetProtocol).toBe('erc4626')
+      const finished = await execute(world, wallet, { body: lend, order: [`deposit ${base}`] })
+      expect(finished.executionPlan.targetProtocol).toBe('erc4626')
       expectAbout(await vault(), 2_000_000n)
       const withdraw = { action: 'withdraw', amount: 'max', chain: base }
       await execute(world, wallet, { body: withdraw, order: [`withdraw ${base}`] })

@@ -67,9 +67,9 @@ export function testOperators(open: () => OwnWorld): void {
         await untilPending(id, 'deposit')
         expect((await world.call('GET', `/intents/${id}`)).body.status).toBe('executing')
         world.signal('signer', 'SIGCONT')
-        const told = await world.untilOver(id)
-        expect(told).toMatchObject({ status: 'completed', results: { completedSteps: 1 } })
-        await expectTransactions(world, told, [`deposit ${arbitrum}`])
+        const finished = await world.untilFinished(id)
+        expect(finished).toMatchObject({ status: 'completed', results: { completedSteps: 1 } })
+        await expectTransactions(world, finished, [`deposit ${arbitrum}`])
         expect(await leftOn(arbitrum, wallet)).toBe(0n)
         await expectConserved(world, wallet)
       },
@@ -91,10 +91,10 @@ export function testOperators(open: () => OwnWorld): void {
         await forge(id, 'awaitAttestation', how)
         if (how === 'complete') await markToRestart(id)
         await world.setFaults({ stuck: false })
-        const told = await world.untilOver(id)
-        expect(told).toMatchObject({ status: 'completed', results: { completedSteps: 2 } })
+        const finished = await world.untilFinished(id)
+        expect(finished).toMatchObject({ status: 'completed', results: { completedSteps: 2 } })
         const order = [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`]
-        await expectTransactions(world, told, order)
+        await expectTransactions(world, finished, order)
         expect(await leftOn(arbitrum, wallet)).toBe(0n)
         expect(await expectConserved(world, wallet)).toBe(0n)
       },
@@ -119,7 +119,7 @@ export function testOperators(open: () => OwnWorld): void {
       expect(paused.details).toMatch(/^\*\*Waits\*\* since .*by alice: a market looks odd/)
       expect(paused.attributes).toMatchObject({ WaitingFor: ['PAUSED'], SourceChain: arbitrum })
       await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
-      expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
+      expect(await world.untilFinished(id)).toMatchObject({ status: 'completed' })
     }, 180_000)
   })
 
@@ -127,9 +127,9 @@ export function testOperators(open: () => OwnWorld): void {
     const wallet = await world.createWallet({ [arbitrum]: '3' })
     const simulate = { metadata: { simulate: 'DEPOSIT_FAILED' } }
     const failed = await world.create(wallet, { ...lend(arbitrum), ...simulate })
-    await world.untilOver(failed.id)
+    await world.untilFinished(failed.id)
     const completed = await world.create(wallet, lend(arbitrum))
-    await world.untilOver(completed.id)
+    await world.untilFinished(completed.id)
     world.signal('signer', 'SIGSTOP')
     const cancelled = await world.create(wallet, lend(arbitrum))
     await untilPending(cancelled.id, 'deposit')

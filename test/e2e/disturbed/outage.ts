@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readReservationsOfToken } from '../holdings.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
-import { toTold, type OwnWorld } from '../world.js'
+import { toIntent, type OwnWorld } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 
@@ -42,18 +42,18 @@ export function testOutage(open: () => OwnWorld): void {
       expect((await provider.getTransactionReceipt(row?.tx_hash ?? ''))?.status).toBe(1)
     }
     // All of it is done, and no workflow is needed to say so.
-    const lent = await world.untilOver(deposit)
+    const lent = await world.untilFinished(deposit)
     expect(lent.status).toBe('completed')
     const { id: burn } = (await operationOf(crossing)) ?? {}
     await until(
       () => world.db('burn').where({ operation_id: burn }).first<{ message: string | null }>(),
       ({ message }) => message !== null,
     )
-    expect(toTold(await world.call('GET', `/intents/${crossing}`)).status).toBe('executing')
+    expect(toIntent(await world.call('GET', `/intents/${crossing}`)).status).toBe('executing')
 
     world.signal('temporal', 'SIGCONT')
     await expectTransactions(world, lent, [`deposit ${arbitrum}`])
-    const crossed = await world.untilOver(crossing)
+    const crossed = await world.untilFinished(crossing)
     expect(crossed).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
     await expectTransactions(world, crossed, [
       `bridge ${arbitrum}`,

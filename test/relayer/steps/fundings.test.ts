@@ -30,7 +30,7 @@ const isOver = (state: string | undefined) =>
  * Lets the relayer go on until all are over; the rounds that took. What is included again goes alone, one a sender and
  * round, and chance may give all wallets the same sender: each is included, tried twice more and taken back there.
  */
-async function untilOver(fundings: Lend[]): Promise<number> {
+async function untilFinished(fundings: Lend[]): Promise<number> {
   for (let round = 1; round <= 4 * fundings.length + 2; round++) {
     await skipPauses(world)
     for (const { order } of fundings) await world.submit(order)
@@ -66,7 +66,7 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     await world.index()
     const before = (await world.transactions()).length
     const fundings = await fundMany(10)
-    await untilOver(fundings)
+    await untilFinished(fundings)
     const rows = await rowsOf(fundings)
     expect(rows.filter((row) => row?.success)).toHaveLength(3)
     const refused = rows.filter((row) => row?.state === 'rejected')
@@ -89,7 +89,7 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     await world.sign()
     expect((await rowsOf(fundings)).map((row) => row?.state)).toEqual(Array(10).fill('signed'))
     await leaveTreasury(world, 3n * usdcUnits)
-    await untilOver(fundings)
+    await untilFinished(fundings)
     const rows = await rowsOf(fundings)
     const failed = rows.filter((row) => row?.success === false)
     expect(rows.filter((row) => row?.success)).toHaveLength(3)
@@ -132,7 +132,7 @@ describe('a funding that was reverted', () => {
     await world.mint(world.treasury, 5n * usdcUnits)
     await world.mine()
     await world.index()
-    expect(await untilOver([funding])).toBe(1)
+    expect(await untilFinished([funding])).toBe(1)
     const { operationId } = funding
     expect(await world.row(operationId)).toMatchObject({ success: true, inclusion_failures: 0 })
     expect(await paidUnits([funding])).toBe(usdcUnits)

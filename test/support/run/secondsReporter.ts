@@ -4,7 +4,7 @@ import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { Kind, Spent } from './seconds.js'
 
 /** Seconds of one test file. `rest` is what remains beside loading modules and waiting for fixtures. */
-type Row = { file: string } & Record<(typeof columns)[number], number>
+type FileSeconds = { file: string } & Record<(typeof columns)[number], number>
 
 const kinds: Kind[] = ['chain', 'database', 'temporal', 'stack']
 const columns = ['total', 'load', ...kinds, 'rest'] as const
@@ -52,7 +52,7 @@ function listDeep(root: string, ran: number): string[] {
 
 const header = { file: 'file', ...Object.fromEntries(columns.map((name) => [name, name])) }
 
-function toRow(module: TestModule): Row {
+function toRow(module: TestModule): FileSeconds {
   const { setupDuration, collectDuration, prepareDuration, duration } = module.diagnostic()
   const spent: Spent = module.meta().spent ?? {}
   const load = setupDuration + collectDuration + prepareDuration
@@ -60,12 +60,12 @@ function toRow(module: TestModule): Row {
   const waited = kinds.reduce((total, kind) => total + (spent[kind] ?? 0), 0)
   const times = { total: load + duration, load, ...fixtures, rest: duration - waited }
   const seconds = Object.entries(times).map(([name, ms]) => [name, ms / 1000])
-  return { file: module.relativeModuleId, ...Object.fromEntries(seconds) } as Row
+  return { file: module.relativeModuleId, ...Object.fromEntries(seconds) } as FileSeconds
 }
 
-function sum(rows: Row[]): Omit<Row, 'file'> {
+function sum(rows: FileSeconds[]): Omit<FileSeconds, 'file'> {
   const totals = columns.map((name) => [name, rows.reduce((total, row) => total + row[name], 0)])
-  return Object.fromEntries(totals) as Omit<Row, 'file'>
+  return Object.fromEntries(totals) as Omit<FileSeconds, 'file'>
 }
 
 function toLine(row: Record<string, string | number>, separator: string): string {

@@ -5,7 +5,7 @@ import {
 import { timed } from '../run/seconds.js'
 import { testServer } from './testServer.js'
 
-type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
+type EnvironmentOptions = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
 
 /** The SDK kills a server that is not up after five seconds, which a busy machine may need. */
 const ATTEMPTS = 3
@@ -15,7 +15,7 @@ const ATTEMPTS = 3
  * The clock is one for all its workflows: let them run one after the other. Close it by `teardown()`.
  */
 export async function createTimeSkippingEnvironment(
-  options: Options = {},
+  options: EnvironmentOptions = {},
 ): Promise<TestWorkflowEnvironment> {
   const server = { executable: { type: 'existing-path', path: testServer() } } as const
   for (let attempt = 1; ; attempt++) {

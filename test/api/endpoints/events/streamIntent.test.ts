@@ -45,7 +45,7 @@ const follow = async (intentId: string, { query = '', lastEventId = '' } = {}) =
   return client
 }
 /** Waits until so many events of an intent may be told: an older transaction may run still. */
-async function untilTold(intentId: string, count: number): Promise<void> {
+async function untilIntent(intentId: string, count: number): Promise<void> {
   const { db } = world.database
   const read = () => readEvents(db, wallet.accountId, { intentId, limit: count })
   while ((await read()).length < count) await sleep(5)
@@ -114,7 +114,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     await setExecuting(worker, id)
     await setCompleted(worker, id)
     await world.database.db.raw(`select transition_intent(?, 'reopened')`, [id])
-    await untilTold(id, 5)
+    await untilIntent(id, 5)
     const client = await follow(id)
     await client.until(5)
     await setFailed(worker, id, failure)
