@@ -28,10 +28,10 @@ export function createCallers({ hostUrl, apiKey }: StackFacts, connections: numb
       sent.on('error', reject)
       sent.on('response', (response) => {
         text(response)
-          .then((told) => {
+          .then((responseText) => {
             const tookMs = performance.now() - begun
             const status = response.statusCode ?? 0
-            resolve({ status, body: JSON.parse(told) as Answered['body'], sentAt, tookMs })
+            resolve({ status, body: JSON.parse(responseText) as Answered['body'], sentAt, tookMs })
           })
           .catch(reject)
       })

@@ -54,7 +54,7 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   const begun = Date.now()
   const created = await lend(steward, wallet)
   report('intent', `${created.status} ${pc.dim(created.id)}`)
-  tellPlan(created)
+  reportPlan(created)
   const intent = await followIntent(steward, created)
   report('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
   const totalMs = commandAgeMs()
@@ -92,7 +92,7 @@ async function lend(steward: Steward, wallet: Wallet): Promise<Intent> {
 }
 
 /** Prints each sentence of the reasoning on its own line below the steps. */
-function tellPlan({ executionPlan }: Intent): void {
+function reportPlan({ executionPlan }: Intent): void {
   const { steps = [], reasoning = '' } = executionPlan ?? {}
   report('plan', steps.map(describeStep).join(', '))
   for (const sentence of reasoning.split(/(?<=\.) (?=[A-Z])/)) say(`    ${pc.dim(sentence)}`)
@@ -109,7 +109,7 @@ async function followIntent({ intents }: Steward, created: Intent): Promise<Inte
   const show = (next: Intent) => {
     intent = next
     const transactions = intent.results?.transactions ?? []
-    for (const transaction of transactions.slice(printed)) tellTransaction(transaction)
+    for (const transaction of transactions.slice(printed)) reportTransaction(transaction)
     printed = Math.max(printed, transactions.length)
   }
   const over = intents.waitForCompletion(created.id, {
@@ -127,7 +127,7 @@ function describeProgress({ status, executionPlan, results }: Intent): string {
   return `${status}${step}`
 }
 
-function tellTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
+function reportTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
   const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(4)})`
   report(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
 }
@@ -177,4 +177,4 @@ function explain(error: unknown): never {
 }
 
 const formatPercent = (percent: number | undefined) =>
-  percent === undefined ? 'not told' : `${percent.toFixed(2)} %`
+  percent === undefined ? 'unknown' : `${percent.toFixed(2)} %`

@@ -5,11 +5,11 @@ import type { StackFacts } from '../e2e/stack.js'
 
 const ANSWER_MS = 20_000
 const POLL_MS = 700
-/** What each intent moves, USDC: small, so that a wallet has enough for many. */
+/** Amounts of the intents in USDC. Small, so that a wallet can afford many. */
 const AMOUNTS = [0.5, 1, 1.5] as const
 
 export type ChaosWallet = { id: string; address: string }
-/** An intent as its client knows it. `seen`: the statuses that he was status, one after the other. */
+/** An intent in the view of its client. `seen`: the statuses that the API returned, in order. */
 export type OrderedIntent = {
   id: string
   key: string
@@ -17,9 +17,9 @@ export type OrderedIntent = {
   body: IntentBody
   seen: string[]
 }
-/** What was refused though the client could see the money before and after. */
+/** A request that was refused although the money was visible to the client before and after. */
 export type RefusedOrder = { wallet: string; body: IntentBody; message: string }
-/** What clients noticed. */
+/** Observations of the clients. */
 export type Notes = {
   ordered: OrderedIntent[]
   refused: RefusedOrder[]
@@ -38,7 +38,7 @@ type SendRequest = (
   order?: { body: object; key: string },
 ) => Promise<ChaosResponse>
 
-/** A client that takes nothing for an answer but an answer: what fails on the way he sends again, under the same key. */
+/** A client that retries until it gets a response, with the same idempotency key. */
 export function createPatientClient({ apiBaseUrl, apiKey }: StackFacts, notes: Notes): SendRequest {
   return async (method, path, order) => {
     for (;;) {
@@ -64,7 +64,7 @@ export function createPatientClient({ apiBaseUrl, apiKey }: StackFacts, notes: N
   }
 }
 
-/** Orders one intent after the other for a wallet until the storm is over, and follows each to its end. */
+/** Creates intents for a wallet one after the other until the storm ends, and follows each to its end. */
 export async function useWallet(
   call: SendRequest,
   wallet: ChaosWallet,
@@ -91,7 +91,7 @@ export async function useWallet(
   }
 }
 
-/** Base units of USDC that are shown: in the wallet, by chain, and in markets. */
+/** Visible USDC in base units: in the wallet by chain, and in markets. */
 type Shown = { held: Map<ChainName, bigint>; lent: Map<ChainName, bigint> }
 
 async function readShown(call: SendRequest, { id }: ChaosWallet): Promise<Shown> {
@@ -124,29 +124,29 @@ function readLent(body: ChaosResponse['body']): Shown['lent'] {
 
 const toUnits = (amount: number) => BigInt(Math.floor(amount * 1_000_000))
 
-/** Something that the wallet can afford by what is shown. */
+/** A random intent that the wallet can afford by its visible balance. */
 function wishFor({ held, lent }: Shown, draws: Draws): IntentBody | undefined {
   const amount = draws.pick(AMOUNTS.map((one) => [one, 1] as const))
   const chain = draws.pick(chainNames.map((name) => [name, 1] as const))
-  const isHeld = (held.get(chain) ?? 0n) >= toUnits(amount)
+  const isAffordable = (held.get(chain) ?? 0n) >= toUnits(amount)
   const action = draws.pick([
     ['lend', 45],
     ['withdraw', 30],
     ['bridge', 25],
   ] as const)
   if (action === 'withdraw') {
-    // A market rounds: a little less than all of it.
+    // Markets round, so a little is left in.
     const isLent = (lent.get(chain) ?? 0n) > toUnits(amount) + 10n
     return isLent ? { action, amount, chain } : undefined
   }
-  if (!isHeld) return undefined
+  if (!isAffordable) return undefined
   if (action === 'lend') return { action, amount, chain }
   const others = chainNames.filter((name) => name !== chain)
   const toChain = draws.pick(others.map((name) => [name, 1] as const))
   return { action, amount, fromChain: chain, toChain }
 }
 
-/** Reads the intent until it is over. After the storm others watch it. */
+/** Polls the intent until it has finished. After the storm the run checks the rest. */
 async function follow(
   call: SendRequest,
   one: OrderedIntent,
@@ -164,7 +164,7 @@ async function follow(
 
 type RefusalCheck = { wallet: ChaosWallet; body: IntentBody; answer: ChaosResponse }
 
-/** A reorg may have taken the money back between look and order: it counts when it is still shown. */
+/** A reorg between read and request may have undone a deposit, so the balance must still be visible afterwards. */
 async function judgeRefusal(
   call: SendRequest,
   { wallet, body, answer }: RefusalCheck,

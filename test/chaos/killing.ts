@@ -5,7 +5,7 @@ import type { Stack } from '../e2e/stack.js'
 type StackPart = keyof Stack['facts']['pids']
 export type Kills = Record<StackPart, number>
 
-/** Of ten that die so many are of each kind. Databases are rare and take everything with them. */
+/** Kills by role, in tenths. Databases are rare, because their death affects every part. */
 const weights: [StackPart, number][] = [
   ['api', 20],
   ['worker', 20],
@@ -15,7 +15,7 @@ const weights: [StackPart, number][] = [
   ['temporal', 8],
 ]
 
-/** Ends one process after the other without a word, until the storm is over; the stack starts them again. */
+/** Kills one process after the other until the storm ends. The stack restarts them. */
 export async function killOn(
   stack: Stack,
   draws: Draws,
@@ -30,7 +30,7 @@ export async function killOn(
   return kills
 }
 
-/** False when it is not there: it was killed a moment ago. */
+/** False when the process does not exist because it was killed a moment ago. */
 function kill(stack: Stack, part: StackPart): boolean {
   try {
     process.kill(stack.readFacts().pids[part], 'SIGKILL')

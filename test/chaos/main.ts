@@ -5,10 +5,10 @@ import { runStorm, type ChaosReport } from './run.js'
 
 const USAGE = `Usage: npm run chaos -- [--minutes 5] [--seed N] [--wallets 64] [--report file.json]
 
-Starts a whole stack on chains of its own, lets clients lend, withdraw and bridge, and meanwhile kills every
-process again and again, crashes Postgres and Temporal, shakes the chains, and has their endpoints and the
-attestation service fail. Then it looks where the money is. Exits with 0 when nothing was lost, doubled, stuck
-or told wrongly. The same seed makes the same storm.`
+Starts a whole stack with its own chains and clients that lend, withdraw and bridge. Meanwhile it kills processes
+repeatedly, crashes Postgres and Temporal, reorganises the chains, and injects faults into their endpoints and the
+attestation service. Then it checks the money. Exits with 0 when no money or intent was lost, doubled, stuck or
+reported wrongly. The same seed repeats the same storm.`
 
 const options = {
   minutes: { type: 'string', default: '5' },

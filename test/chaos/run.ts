@@ -25,20 +25,20 @@ import { judge, type OpenIntent, type ChaosVerdict } from './verdict.js'
 /** USDC on each chain for each wallet. */
 const ENDOWMENT = 60_000_000n
 /**
- * Deeper than the deepest reorg: as on the real networks, a burn that is attested does not vanish. If it did, Circle
- * would bear the loss.
+ * Deeper than the deepest reorg: on real networks an attested burn never disappears. Otherwise Circle would bear the
+ * loss.
  */
 const ATTESTED_AFTER = { fast: 10, standard: 16 }
-/** A storm lasts so many times as long at most where the machine is slow. */
+/** On a slow machine a storm lasts at most this many times longer. */
 const LONGER = 4
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
 export type Storm = {
   seed: string
   stormMs: number
-  /** It rages on until so many intents were ordered, but not for ever. */
+  /** The storm continues until this many intents were created, within its time limit. */
   leastIntents: number
-  /** How long everything that is open may take afterwards. */
+  /** Time for open intents to finish afterwards. */
   calmMs: number
   wallets: number
   killEveryMs: number
@@ -52,11 +52,11 @@ export type ChaosReport = {
   kills: Kills
   shakes: Shakes
   faults: Record<string, number>
-  /** `audit`: every difference between rows, chains and Temporal. */
+  /** `audit`: all differences between rows, chains and Temporal. */
   verdict: ChaosVerdict & { audit: string[] }
 }
 
-/** Runs a whole stack through a storm, and judges what it has done to the money. */
+/** Runs a whole stack through a storm and checks the money afterwards. */
 export async function runStorm(storm: Storm): Promise<ChaosReport> {
   const { seed, say } = storm
   const home = await createHome()
@@ -195,7 +195,7 @@ async function cutOffAgainAndAgain(
   }
 }
 
-/** What `npm run audit` finds, by the way to the chains that never fails. */
+/** Findings of `npm run audit`, read from the nodes themselves. */
 async function auditAll({ home, chains, stack }: ChaosRun): Promise<string[]> {
   const { databaseUrl, temporalAddress } = stack.facts
   const urls = chains.list.map(({ name, nodeUrl }) => [rpcVariable(name), nodeUrl])

@@ -1,11 +1,11 @@
 import { Interface } from 'ethers'
 import { ENTRY_POINT_ADDRESS, chainFacts, type ChainName } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
-import { balanceOf, readAccount } from '../e2e/holdings.js'
+import { balanceOf, readAccount } from '../e2e/balances.js'
 import type { ChainNode } from '../e2e/world.js'
 import type { Notes, ChaosWallet } from './clients.js'
 
-/** What must not be, each with those that it holds for. All are empty after a good run. */
+/** Violated invariants, each with the intents or wallets concerned. All are empty after a good run. */
 export type ChaosVerdict = {
   double: string[]
   completedWithoutMoney: string[]
@@ -32,7 +32,7 @@ const events = new Interface([
     uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)`,
 ])
 
-/** Markets round against the lender, by a unit or two each time; interest of minutes on a few dollars is less. */
+/** Markets round against the lender, by one or two units each time. Interest of minutes on a few dollars is less. */
 const SLACK_UNITS = 60n
 
 export async function judge(evidence: Evidence): Promise<ChaosVerdict> {
@@ -55,12 +55,12 @@ export async function judge(evidence: Evidence): Promise<ChaosVerdict> {
   }
 }
 
-/** An execution on a chain: chain id, account, and the operation's key. */
+/** An execution on a chain: chain id, account, and key of the operation. */
 type ChainExecution = { chainId: number; sender: string; key: string; success: boolean }
 const nameOf = ({ chainId, sender, key }: Omit<ChainExecution, 'success'>) =>
   `${chainId}/${sender.toLowerCase()}/${key}`
 
-/** What the EntryPoint of each chain tells of our wallets. */
+/** Executions of our wallets by the events of each chain's EntryPoint. */
 async function readExecutions({ nodes, wallets }: Evidence): Promise<ChainExecution[]> {
   const ours = new Set(wallets.map(({ address }) => address))
   const found: ChainExecution[] = []
@@ -85,7 +85,7 @@ function findTwice(executions: ChainExecution[]): string[] {
   return names.filter((name, i) => names.indexOf(name) !== i)
 }
 
-/** Executions that no row has ordered. */
+/** Executions without a row. */
 async function findUnknown({ db }: Evidence, executions: ChainExecution[]): Promise<string[]> {
   const rows = await db('operation as o')
     .join('wallet as w', 'w.id', 'o.wallet_id')
@@ -96,7 +96,7 @@ async function findUnknown({ db }: Evidence, executions: ChainExecution[]): Prom
 
 type OperationKeyRow = { chainId: bigint; sender: string; key: string }
 
-/** An intent, and how many of its plan's steps the rows call done. `keys`: of its user operations. */
+/** An intent, and how many steps of its plan are done by its rows. `keys`: of its user operations. */
 type IntentEffect = { id: string; status: string; steps: number; done: number; keys: string[] }
 
 async function readEffects({ db }: Evidence): Promise<IntentEffect[]> {
@@ -122,7 +122,7 @@ const isOnChain = ({ keys }: IntentEffect, executions: ChainExecution[]) => {
 const describe = ({ id, status, done, steps }: IntentEffect) =>
   `${id} ${status}: ${done} of ${steps}`
 
-/** Wallets of which more or less is found than they were given. */
+/** Wallets with more or less money than they received. */
 async function findLosses({ nodes, wallets }: Evidence): Promise<string[]> {
   const losses: string[] = []
   for (const wallet of wallets) {
@@ -138,7 +138,7 @@ async function findLosses({ nodes, wallets }: Evidence): Promise<string[]> {
   return losses
 }
 
-/** Senders whose nonces have gaps, or of which the chain has another number than the rows. */
+/** Senders with gaps in their nonces, or with another nonce on chain than in the rows. */
 async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
   const senders = await db('sender').select<StoredSender[]>('chain_id', 'sender', 'next_nonce')
   const gaps = await Promise.all(
@@ -160,7 +160,7 @@ async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
 
 type StoredSender = { chain_id: bigint; sender: string; next_nonce: bigint }
 
-/** Each order of a client is one intent, and no intent is nobody's. */
+/** Each request of a client is one intent, and each intent has a request. */
 async function findBaselines({ db, notes }: Evidence): Promise<string[]> {
   const stored = await db('intent').pluck<string[]>('id')
   const ordered = notes.ordered.map(({ id }) => id)

@@ -2,16 +2,16 @@ import { expect } from 'vitest'
 import { expectConserved, expectTransactions } from './money.js'
 import type { IntentResponse, Wallet, E2eWorld } from './world.js'
 
-/** What is done, and what must come of it. */
+/** A request and its expected effects. */
 type ExpectedRun = {
   body: object
   /** Kinds and chains of the operations, e.g. `bridge arbitrum-sepolia`. */
   order: string[]
-  /** Base units that the wallet has earned since it was made. */
+  /** Base units that the wallet has earned since its creation. */
   gained?: bigint
 }
 
-/** Lends, withdraws or bridges until it is over, and checks what must hold whatever it was. */
+/** Executes a lend, withdrawal or bridge to its end and checks the invariants of every intent. */
 export async function execute(
   world: E2eWorld,
   wallet: Wallet,
@@ -27,7 +27,7 @@ export async function execute(
   return finished
 }
 
-/** Up to what markets round, and the interest of a minute. */
+/** Tolerance: rounding of the markets, and a minute of interest. */
 export function expectAbout(units: bigint, wanted: bigint): void {
   expect(units).toBeGreaterThanOrEqual(wanted - 3n)
   expect(units).toBeLessThanOrEqual(wanted + 20n)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromUnits } from '../../domain/money.js'
-import { readReservationsOfToken } from './holdings.js'
+import { readWalletBalances } from './balances.js'
 import { expectConserved, expectTransactions } from './money.js'
 import { joinWorld, toIntent, type IntentResponse, type Wallet, type E2eWorld } from './world.js'
 
@@ -16,9 +16,9 @@ afterAll(() => world?.stop())
 const lend = (amount: number | string, more: object = {}) => ({ action: 'lend', amount, ...more })
 const simulate = (fault: string) => ({ metadata: { simulate: fault } })
 const usdcOn = async (chain: typeof ethereum | typeof arbitrum | typeof base, wallet: Wallet) =>
-  (await readReservationsOfToken(world.nodes[chain], wallet)).usdc
+  (await readWalletBalances(world.nodes[chain], wallet)).usdc
 
-/** Runs an intent that fails, and checks what must hold however it does. */
+/** Runs an intent that fails and checks the invariants of every failure. */
 async function fail(wallet: Wallet, body: object, order: string[] = []): Promise<IntentResponse> {
   const { id } = await world.create(wallet, body)
   const finished = await world.untilFinished(id)
@@ -30,7 +30,7 @@ async function fail(wallet: Wallet, body: object, order: string[] = []): Promise
 
 const retry = (id: string) => world.call('POST', `/intents/${id}/retry`)
 
-/** The retry of a failed intent, when it is over. */
+/** The finished retry of a failed intent. */
 async function retried({ id }: IntentResponse): Promise<IntentResponse> {
   const answer = await retry(id)
   expect(answer).toMatchObject({ status: 201, body: { retryOf: id } })
@@ -45,7 +45,7 @@ const refusedFor = (reason: string) => ({
 })
 
 describe('metadata.simulate', () => {
-  test('BRIDGE_FAILED: the money is at the source, and a retry sends it over', async () => {
+  test('BRIDGE_FAILED: the money is at the source, and a retry bridges it', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const finished = await fail(wallet, { ...lend(1), ...simulate('BRIDGE_FAILED') })
     expect(finished).toMatchObject({
@@ -78,7 +78,7 @@ describe('metadata.simulate', () => {
     })
     expect(await usdcOn(base, wallet)).toBe(999_900n)
 
-    // Baselines, and one that comes later: one retry.
+    // Concurrent retries and a later one create one retry.
     const baselines = await Promise.all([
       retry(finished.id),
       retry(finished.id),
@@ -123,11 +123,11 @@ describe('metadata.simulate', () => {
     ])
     const again = await retried(finished)
     await expectTransactions(world, again, [`deposit ${ethereum}`])
-    expect((await readReservationsOfToken(world.nodes[ethereum], wallet)).testDollar).toBe(0n)
+    expect((await readWalletBalances(world.nodes[ethereum], wallet)).testDollar).toBe(0n)
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
-  test('WITHDRAW_FAILED: the money is still in the market, and a retry takes it out', async () => {
+  test('WITHDRAW_FAILED: the money is still in the market, and a retry withdraws it', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '2' })
     const { id } = await world.create(wallet, lend(2, { chain: arbitrum }))
     await world.untilFinished(id)
@@ -140,7 +140,7 @@ describe('metadata.simulate', () => {
     expect(await usdcOn(arbitrum, wallet)).toBe(0n)
     const again = await retried(finished)
     await expectTransactions(world, again, [`withdraw ${arbitrum}`])
-    expect((await readReservationsOfToken(world.nodes[arbitrum], wallet)).aave).toBe(0n)
+    expect((await readWalletBalances(world.nodes[arbitrum], wallet)).aave).toBe(0n)
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
@@ -151,14 +151,14 @@ describe('metadata.simulate', () => {
     const wish = { action: 'withdraw', amount: 'max', chain: ethereum }
     const order = [`withdraw ${ethereum}`]
     const finished = await fail(wallet, { ...wish, ...simulate('SWAP_FAILED') }, order)
-    const { testDollar } = await readReservationsOfToken(world.nodes[ethereum], wallet)
+    const { testDollar } = await readWalletBalances(world.nodes[ethereum], wallet)
     expect(finished.error).toMatchObject({
       ...{ code: 'SWAP_FAILED', step: 2 },
       funds: [{ chain: ethereum, asset: 'TUSD', amount: fromUnits(testDollar, 6) }],
     })
     const again = await retried(finished)
     await expectTransactions(world, again, [`swap ${ethereum}`])
-    const { usdc, ...rest } = await readReservationsOfToken(world.nodes[ethereum], wallet)
+    const { usdc, ...rest } = await readWalletBalances(world.nodes[ethereum], wallet)
     expect(rest).toMatchObject({ testDollar: 0n, aave: 0n })
     expect(again.results.finalAmount).toBe(fromUnits(usdc, 6))
     expect(await expectConserved(world, wallet)).toBe(0n)
@@ -176,7 +176,7 @@ describe('metadata.simulate', () => {
     },
   )
 
-  test('INSUFFICIENT_FUNDS: found after the intent was taken, and a retry does it all', async () => {
+  test('INSUFFICIENT_FUNDS: detected after the intent was accepted, and a retry executes all steps', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const wish = { ...lend(1, { chain: arbitrum }), ...simulate('INSUFFICIENT_FUNDS') }
     const created = await world.create(wallet, wish)
@@ -186,7 +186,7 @@ describe('metadata.simulate', () => {
     await expectTransactions(world, await retried(finished), [`deposit ${arbitrum}`])
   })
 
-  test('error: a failure that the plan cannot have, or nobody knows, also in a dry run', async () => {
+  test('error: a simulated failure that is unknown or impossible for the plan, also in a dry run', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     for (const query of ['', '?dryRun=true']) {
       for (const fault of ['SWAP_FAILED', 'EVERYTHING_FAILED']) {

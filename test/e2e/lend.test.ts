@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
-import { readReservationsOfToken } from './holdings.js'
+import { readWalletBalances } from './balances.js'
 import { expectConserved, expectTransactions, readSupply } from './money.js'
 import { until } from './stack.js'
 import { startWorld, type OwnWorld, type Wallet } from './world.js'
@@ -28,12 +28,12 @@ async function createFundedWallet(userId: string): Promise<Wallet> {
   return wallet
 }
 
-const holdings = (wallet: Wallet) => readReservationsOfToken(world.nodes[arbitrum], wallet)
+const balances = (wallet: Wallet) => readWalletBalances(world.nodes[arbitrum], wallet)
 
 describe('a wallet that holds no ETH', () => {
-  test('lends what it was funded with, and the chain says the same as the API', async () => {
+  test('lends the funded amount, and the chain agrees with the API', async () => {
     const wallet = await createFundedWallet('alice')
-    expect(await holdings(wallet)).toMatchObject({ usdc: 1_000_000n, eth: 0n })
+    expect(await balances(wallet)).toMatchObject({ usdc: 1_000_000n, eth: 0n })
     const created = await world.create(wallet, lend(0.75, arbitrum))
     expect(created).toMatchObject({
       status: 'planning',
@@ -45,14 +45,14 @@ describe('a wallet that holds no ETH', () => {
       results: { completedSteps: 1, finalAmount: '0.75' },
     })
     await expectTransactions(world, finished, [`deposit ${arbitrum}`])
-    const { usdc, aave, eth } = await holdings(wallet)
+    const { usdc, aave, eth } = await balances(wallet)
     expect([usdc, eth]).toEqual([250_000n, 0n])
-    // Interest accrues from the deposit's own block on.
+    // Interest accrues from the block of the deposit.
     expect(aave).toBeGreaterThanOrEqual(749_999n)
     expect(aave).toBeLessThan(751_000n)
   })
 
-  test('an operator finds the intent in Temporal by what it does', async () => {
+  test('an operator finds the intent in Temporal by its search attributes', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const { id } = await world.create(wallet, lend(1, arbitrum))
     await world.untilFinished(id)
@@ -87,7 +87,7 @@ describe('a wallet that holds no ETH', () => {
       () => funding().first('dispatched_at'),
       (row: { dispatched_at: Date | null }) => row.dispatched_at !== null,
     )
-    expect((await holdings(wallet)).usdc).toBe(1_000_000n)
+    expect((await balances(wallet)).usdc).toBe(1_000_000n)
     expect(await world.db('operation').where({ wallet_id: wallet.id })).toHaveLength(1)
   })
 
@@ -102,7 +102,7 @@ describe('a wallet that holds no ETH', () => {
     expect(ids).toHaveLength(1)
     expect(refusals).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', status: 400 })])
     expect((await world.untilFinished(ids[0] ?? '')).status).toBe('completed')
-    expect((await holdings(wallet)).usdc).toBe(400_000n)
+    expect((await balances(wallet)).usdc).toBe(400_000n)
   })
 })
 

@@ -5,18 +5,18 @@ import { openEvents, type EventClient, type Told } from '../api/eventClient.js'
 import { createPeople } from '../clients/dashboard/people.js'
 import type { E2eWorld } from './world.js'
 
-/** An event, and when it came, ms of Unix time. */
+/** An event and its arrival time, ms of Unix time. */
 export type EventArrival = Told & { cameAt: number }
 
 export type Listening = {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   arrivals: EventArrival[]
-  /** Resolves with the first one for which this holds. */
+  /** Resolves with the first arrival for which the predicate is true. */
   until(holds: (arrival: EventArrival) => boolean): Promise<EventArrival>
   close(): void
 }
 
-/** Follows a path of the API's as a program does, and notes when each event came. */
+/** Follows an event stream of the API and records the arrival time of each event. */
 export async function listen({ stack }: E2eWorld, path: string): Promise<Listening> {
   const { apiBaseUrl, apiKey } = stack.facts
   const client = await openEvents(apiBaseUrl + path, { key: apiKey })
@@ -46,7 +46,7 @@ export async function listen({ stack }: E2eWorld, path: string): Promise<Listeni
 
 async function note(client: EventClient, take: (arrival: EventArrival) => void): Promise<void> {
   for (let count = 1; ; count++) {
-    // Fails when the stream ends: nothing more comes.
+    // Rejects when the stream ends, because no further event can arrive.
     const finished = await client.until(count).catch(() => undefined)
     const event = finished?.[count - 1]
     if (!event) return
@@ -55,15 +55,15 @@ async function note(client: EventClient, take: (arrival: EventArrival) => void):
 }
 
 export type IntentPage = {
-  /** Resolves when the page shows such a text, with ms of Unix time. */
+  /** Resolves when the page shows the text, with ms of Unix time. */
   until(text: RegExp): Promise<number>
-  /** The resource that the page shows behind a line. */
+  /** The resource that the page shows for a line. */
   readJson(): Promise<Record<string, unknown>>
-  /** True while it is the page that was opened: nobody has loaded it anew. */
+  /** True while the opened page was not reloaded. */
   isSame(): Promise<boolean>
 }
 
-/** The page of an intent, before the eyes of an operator. */
+/** The dashboard page of an intent, in a browser. */
 export async function openIntentPage(
   browser: Browser,
   world: E2eWorld,
@@ -91,10 +91,10 @@ async function untilShown(page: Page, text: RegExp): Promise<number> {
   return Date.now()
 }
 
-/** How often a node is asked for its newest block: what is measured by it is no finer. */
+/** Interval of polls for a node's newest block, which bounds the resolution. */
 const LOOK_MS = 20
 
-/** When each block of some chains was there first, ms of Unix time. */
+/** Records when each block of the given chains first appeared, ms of Unix time. */
 export function watchBlocks({ nodes }: E2eWorld, chains: readonly ChainName[]) {
   const stopping = new AbortController()
   const seen = new Map<ChainName, Map<number, number>>(chains.map((name) => [name, new Map()]))
@@ -111,9 +111,9 @@ export function watchBlocks({ nodes }: E2eWorld, chains: readonly ChainName[]) {
     }
   })
   return {
-    /** Undefined for a block of before. */
+    /** Undefined for a block from before the start. */
     at: (chain: ChainName, block: number) => seen.get(chain)?.get(block),
-    /** How many blocks of a chain have come after this one until a moment. */
+    /** Number of blocks of a chain after this one until a time. */
     countAfter(chain: ChainName, block: number, moment: number): number {
       const blocks = [...(seen.get(chain) ?? [])]
       return blocks.filter(([number, at]) => number > block && at <= moment).length

@@ -32,7 +32,7 @@ type StepTransaction = {
   gasUsed: string
   gasCostUsd: number
 }
-/** An intent as the API answers it. */
+/** An intent in the format of the API. */
 export type IntentResponse = {
   id: string
   status: string
@@ -72,15 +72,15 @@ const calls = new Interface([
   'function deposit(uint256 assets, address receiver)',
 ])
 
-/** A stack, and what tests do with its API and its chains. */
+/** A stack, and the actions of tests on its API and its chains. */
 export type E2eWorld = ReturnType<typeof openWorld>
-/** One that is its tests' own, to be stopped and misled. */
+/** A stack that tests do not share, which they may stop and disturb. */
 export type OwnWorld = Awaited<ReturnType<typeof startAt>> & {
-  /** The same stack, stopped and started. */
+  /** The same stack after a stop and a start. */
   restart(): Promise<OwnWorld>
 }
 
-/** The stack of the run, as an account of its own. */
+/** The shared stack of the run, with its own account. */
 export async function joinWorld(): Promise<E2eWorld> {
   const { home, facts } = await getShared('stack')
   const db = connect(facts.databaseUrl, 1)
@@ -94,9 +94,9 @@ export async function joinWorld(): Promise<E2eWorld> {
 }
 
 /**
- * A whole stack of its own.
+ * A stack that is not shared.
  *
- * @param env - Variables for it beside those of this process.
+ * @param env - Additional environment variables.
  */
 export async function startWorld(env: NodeJS.ProcessEnv = {}): Promise<OwnWorld> {
   const home = await createHome()
@@ -120,12 +120,12 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
   const world = openWorld(stack)
   const stopped = new Set<number>()
   const isThere = (pid: number) => Object.values(stack.readFacts().pids).includes(pid)
-  // Tests look more often than a client does.
+  // Tests poll more often than a client.
   await world.db('account').update({ rpm: 10_000 })
   return {
     ...{ ...world, stack },
 
-    /** Stops or lets go on one of the stack's processes. */
+    /** Stops or continues one of the stack's processes. */
     signal(part: 'relayer' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
       const pid = stack.readFacts().pids[part]
       process.kill(pid, signal)
@@ -133,13 +133,13 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
       else stopped.delete(pid)
     },
 
-    /** Lets go on what is stopped, unless it was killed meanwhile. */
+    /** Continues a stopped process, unless it was killed in the meantime. */
     resume() {
       for (const pid of stopped) if (isThere(pid)) process.kill(pid, 'SIGCONT')
       stopped.clear()
     },
 
-    /** Ends roles without a word, and waits until others are in their place and the API serves. */
+    /** Kills all processes of the roles, and waits until they are restarted and the API serves. */
     async kill(...parts: PartName[]): Promise<void> {
       const { pids } = stack.readFacts()
       for (const part of parts) process.kill(pids[part], 'SIGKILL')
@@ -153,14 +153,14 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
       )
     },
 
-    /** Makes the attestation service misbehave, or behave. */
+    /** Injects faults into the attestation service, or clears them. */
     async setFaults(faults: Partial<Faults>): Promise<void> {
       const { attestationUrl } = stack.facts
       const order = { method: 'POST', body: JSON.stringify(faults) }
       expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
     },
 
-    /** Lets Aave of a chain take and give nothing, or opens it again and waits until plans see it. */
+    /** Pauses Aave on a chain, or resumes it and waits until plans use it again. */
     async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
       const { aavePool, aaveAsset } = world.nodes[chain].contracts
       const provider = await readAddress(world.nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
@@ -184,7 +184,7 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
   const call = createClient(stack.facts)
   let given = 0n
 
-  /** Sends a call of the owner of all contracts, and waits until it is mined. */
+  /** Sends a call of the contracts' owner and waits until it is mined. */
   async function own(chain: ChainName, to: string, name: string, args: unknown[]): Promise<bigint> {
     const data = calls.encodeFunctionData(name, args)
     const { url, provider } = nodes[chain]
@@ -192,11 +192,11 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     const hash = await callRpc<string>(url, 'eth_sendTransaction', [order])
     const read = () => provider.getTransactionReceipt(hash)
     const receipt = await until(read, (mined) => mined !== null)
-    if (receipt?.status !== 1) throw new Error(`${name} on ${chain} was not done.`)
+    if (receipt?.status !== 1) throw new Error(`${name} on ${chain} failed.`)
     return BigInt(receipt.blockNumber)
   }
 
-  /** Mints USDC and waits until the service counts it. */
+  /** Mints USDC and waits until the service has indexed it. */
   async function give(chain: ChainName, address: string, amount: string): Promise<void> {
     const units = parseUnits(amount, 6)
     const block = await own(chain, nodes[chain].contracts.usdc, 'mint', [address, units])
@@ -212,10 +212,10 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
 
   return {
     ...{ stack, db, nodes, steward, call, own, give, untilIndexed },
-    /** Base units of USDC that tests have made. */
+    /** USDC minted by tests, in base units. */
     given: () => given,
 
-    /** A new wallet with so much USDC on each chain, in whole tokens. */
+    /** A new wallet with the given USDC per chain, in whole tokens. */
     async createWallet(amounts: Partial<Record<ChainName, string>>): Promise<Wallet> {
       const wallet = await steward.wallets.create({ userId: `u-${Math.random()}` })
       const gifts = Object.entries(amounts) as [ChainName, string][]
@@ -223,13 +223,13 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
       return wallet
     },
 
-    /** Creates an intent and gives it as it was told at once. */
+    /** Creates an intent and returns the first response. */
     async create(wallet: Wallet, body: object): Promise<IntentResponse> {
       const params = { walletId: wallet.id, ...body } as CreateIntentParams
       return (await steward.intents.create(params)) as IntentResponse
     },
 
-    /** The intent when it is over. */
+    /** The finished intent. */
     untilFinished: (id: string) => untilIntent(id, ({ status }) => /completed|failed/.test(status)),
     untilIntent,
 

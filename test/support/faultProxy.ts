@@ -9,9 +9,9 @@ export type RpcRequest = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
 
 /**
- * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `silence` takes it and never
- * answers; `stale` repeats the answer that the same call got before; `status` answers by HTTP alone; `answer` and
- * `error` stand in place of the node's words; `refuse` does too, and the node never hears of the call.
+ * Fault of a call. `lostReply` delivers it and then cuts the connection. `silence` accepts it and never responds.
+ * `stale` repeats the previous response to the same call. `status` responds by HTTP status alone. `answer` and
+ * `error` replace the node's response. `refuse` does too, but the node does not receive the call.
  */
 export type RpcFault =
   | 'http500'
@@ -27,7 +27,7 @@ export type RpcFault =
   | { error: { code: number; message: string; data?: string } }
   | { refuse: { code: number; message: string } }
 
-/** Decides about each call before the node sees it. `index`: its place in its request. */
+/** Decides about each call before the node receives it. `index`: its position in the request. */
 export type Decide = (
   call: RpcRequest,
   index?: number,
@@ -35,19 +35,19 @@ export type Decide = (
 
 export type FaultProxy = {
   url: string
-  /** Replaces the rule by which calls fail. Without one all pass. */
+  /** Replaces the rule for faults. Without a rule all calls pass. */
   set(decide: Decide | undefined): void
-  /** How often each kind of fault was injected. */
+  /** Injected faults by kind. */
   counts: Record<string, number>
-  /** How often each method was asked, and how many requests came, and at once. */
+  /** Calls by method, requests, and the maximum of concurrent requests. */
   asked: Record<string, number>
   load: { most: number; total: number }
   stop(): Promise<void>
 }
 
 /**
- * A JSON-RPC endpoint that misleads its callers as public ones do, in front of a real node. It takes a transaction in
- * place of another as geth does.
+ * A JSON-RPC endpoint in front of a real node that injects the faults of public endpoints. It applies geth's rule for
+ * replacement transactions.
  */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const earlier = new Map<string, RpcAnswer>()
@@ -116,7 +116,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   }
 }
 
-/** True when a request goes no further because of what happens to one of its calls. */
+/** True when the fault of one call stops the whole request. */
 function failBefore(
   faults: (RpcFault | undefined)[],
   request: IncomingMessage,
@@ -129,7 +129,7 @@ function failBefore(
   return true
 }
 
-/** The faults of the server in front of a node, which fail whole requests. */
+/** Faults of the server in front of a node, which fail whole requests. */
 function asHttp(fault: RpcFault | undefined) {
   if (fault === 'http500') return { status: 500, headers: {}, body: 'down' }
   if (fault === 'http429') return { status: 429, headers: { 'retry-after': '1' }, body: '{}' }
@@ -139,7 +139,7 @@ function asHttp(fault: RpcFault | undefined) {
   return { status, headers: retryAfter ? { 'retry-after': retryAfter } : {}, body: '{}' }
 }
 
-/** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
+/** Public endpoints limit the block range of log queries, each with its own message. */
 export function refusesWideRanges(blocks: number, fault: RpcFault) {
   return ({ method, params: [filter] }: RpcRequest): RpcFault | undefined => {
     if (method !== 'eth_getLogs') return undefined

@@ -1,7 +1,7 @@
 import { refusesWideRanges, type Decide, type RpcFault } from './faultProxy.js'
 import type { Draws } from '../chaos/draws.js'
 
-/** Chances per request, whatever travels in it, and per call. `widest`: blocks of which logs are told at once. */
+/** Probabilities of faults per request and per call. `widest`: maximum block range of log queries. */
 export type FaultRates = {
   perRequest: [RpcFault, number][]
   perCall: [RpcFault, number][]
@@ -9,7 +9,7 @@ export type FaultRates = {
   widest: number
 }
 
-/** The faults of one endpoint: the same for the same draws. */
+/** The faults of one endpoint. The same draws give the same faults. */
 export function seededFaults(draws: Draws, rates: FaultRates): Decide {
   const { perRequest, perCall, lostReply, widest } = rates
   const tooWide: RpcFault = { error: { code: -32005, message: 'query exceeds range' } }

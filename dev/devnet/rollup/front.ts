@@ -174,7 +174,7 @@ async function answerCall(
   if (method === 'eth_estimateGas') return answerEstimate({ rollup, node }, call)
   const answer = { ...(await node.forward(call)), id }
   if (!answer.result || method !== 'eth_getTransactionReceipt') return answer
-  return { ...answer, result: await rollup.toldReceipt(node.ask, answer.result as RawReceipt) }
+  return { ...answer, result: await rollup.toReceipt(node.ask, answer.result as RawReceipt) }
 }
 
 async function answerEstimate(

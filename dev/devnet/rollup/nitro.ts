@@ -33,7 +33,7 @@ export const nitro: Rollup = {
     return { code: REFUSED, message }
   },
 
-  async toldReceipt(ask, receipt) {
+  async toReceipt(ask, receipt) {
     const [raw, byteWei] = await Promise.all([readRaw(ask, receipt), readByteWei(ask)])
     if (!raw) return receipt
     const price = BigInt(receipt.effectiveGasPrice)

@@ -30,11 +30,11 @@ export const opStack: Rollup = {
     const balance = BigInt(answer)
     const cost = gasLimit * maxFeeWei + valueWei + l1FeeOf(bytes, signatureWei)
     if (balance >= cost) return undefined
-    const told = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
-    return { code: REFUSED, message: `insufficient funds for gas * price + value: ${told}` }
+    const shortage = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
+    return { code: REFUSED, message: `insufficient funds for gas * price + value: ${shortage}` }
   },
 
-  async toldReceipt(ask, receipt) {
+  async toReceipt(ask, receipt) {
     const [raw, signatureWei, l1GasPrice] = await Promise.all([
       readRaw(ask, receipt),
       readSignatureWei(ask),
@@ -42,8 +42,8 @@ export const opStack: Rollup = {
     ])
     if (!raw) return receipt
     const l1 = { l1Fee: l1FeeOf(raw, signatureWei), l1GasUsed: calldataGas(raw), l1GasPrice }
-    const told = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
-    return { ...receipt, ...(Object.fromEntries(told) as object) }
+    const fees = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
+    return { ...receipt, ...(Object.fromEntries(fees) as object) }
   },
 
   estimateOnTop: () => Promise.resolve(0n),

@@ -14,7 +14,7 @@ export type Rollup = {
   tipWei: bigint
   refusalOf(ask: Ask, sent: Sent): Promise<RpcRefusal | undefined>
   /** A receipt in the format of this kind of node. */
-  toldReceipt(ask: Ask, receipt: RawReceipt): Promise<RawReceipt>
+  toReceipt(ask: Ask, receipt: RawReceipt): Promise<RawReceipt>
   /** Gas that an estimate adds for a call with this data. */
   estimateOnTop(ask: Ask, data: string): Promise<bigint>
 }

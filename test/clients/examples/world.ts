@@ -1,4 +1,4 @@
-import { readReservationsOfToken, sum } from '../../e2e/holdings.js'
+import { readWalletBalances, sum } from '../../e2e/balances.js'
 import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 
 /** The stack of the run for one example, which has an account of its own. */
@@ -17,7 +17,7 @@ export type Example = Awaited<ReturnType<typeof openExample>>
 /** Base units of USDC that a wallet has and has lent, on all chains. */
 async function readUsdc({ nodes }: E2eWorld, address: string) {
   const all = await Promise.all(
-    Object.values(nodes).map((node) => readReservationsOfToken(node, { address })),
+    Object.values(nodes).map((node) => readWalletBalances(node, { address })),
   )
   return {
     held: sum(all.map(({ usdc }) => usdc)),

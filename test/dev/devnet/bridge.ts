@@ -10,7 +10,7 @@ import { sendFrom, users } from './send.js'
 const [sender, recipient, stranger] = users
 const usdc = 1_000_000n
 
-/** As Circle publishes them, so that the stand-ins are held to the real names. */
+/** The ABI as Circle publishes it, so that the stand-ins must match the real names. */
 export const messenger = new Interface([
   `function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient,
     address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)`,
@@ -31,7 +31,7 @@ export const transmitter = new Interface([
 ])
 const token = new Interface(['function approve(address spender, uint256 amount)'])
 
-/** Who burns, who is paid, and who brings messages. */
+/** The accounts that burn, receive, and submit messages. */
 export const people = { sender, recipient, stranger }
 
 export type BurnArguments = {
@@ -53,14 +53,13 @@ export type DeliveredMessage = {
   decodedMessage: { decodedMessageBody: Record<string, string | null> } & Record<string, string>
 }
 
-/** For tests that ask again and again. */
+/** For tests that poll. */
 const unlimited: Limit = { requests: Infinity, windowMs: 1, blockMs: 1 }
 
 export type TestBridge = Awaited<ReturnType<typeof startBridge>>
 
 /**
- * Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns
- * after 4.
+ * Two chains that mine a block per transaction. Burns are attested after 2 blocks, final ones after 4.
  */
 export async function startBridge({ limit = unlimited }: { limit?: Limit } = {}) {
   const world = await startChains(['arbitrum-sepolia', 'base-sepolia'])
@@ -90,7 +89,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
     ...{ arbitrum, base, ask, askFor },
     mine: (at: ChainClient, blocks: number) => mine(world.urls[at.chain.name], blocks),
 
-    /** Burns new money of the sender, in a block of its own; the hash of the transaction. */
+    /** Burns new money of the sender in a block of its own. Returns the hash of the transaction. */
     async burn(order: BurnArguments): Promise<string> {
       const { from, amount = usdc } = order
       const { name, usdc: asset, cctp } = from.chain
@@ -100,11 +99,11 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
       return (await sendFrom(from, sender, burnCall(order))).transactionHash
     },
 
-    /** The attested message of a burn, after so many blocks on top. */
+    /** The attested message of a burn, after the given number of blocks on top. */
     async attested(from: ChainClient, hash: string, blocks = 1): Promise<DeliveredMessage> {
       await mine(world.urls[from.chain.name], blocks)
       const { message } = await askFor(from, hash)
-      if (message?.status !== 'complete') throw new Error('It is not attested.')
+      if (message?.status !== 'complete') throw new Error('The burn is not attested.')
       return message
     },
 
@@ -144,7 +143,7 @@ export const mintCall = (
 export const mintAt = (to: ChainClient, message: DeliveredMessage, by: string = stranger) =>
   sendFrom(to, by, mintCall(to, message))
 
-/** What a call would be refused with. */
+/** The error of a call that reverts. */
 export async function refusal(client: ChainClient, from: string, call: object): Promise<string> {
   const answer = client.send('eth_call', [{ from, ...call }, 'latest'])
   return answer.then(

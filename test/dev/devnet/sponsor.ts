@@ -27,14 +27,14 @@ export async function waitForMined(url: string, hash: string): Promise<DeployRec
   return receipt
 }
 
-/** A key that nobody else has. */
+/** A new random nonce key. */
 export const createWallet = () => new Wallet(hexlify(randomBytes(32)))
 
 /**
- * Executes calls of a wallet in one user operation that charges it nothing, sent by an account with
- * ETH. The wallet gets the delegate's code in the same transaction.
+ * Executes calls of a wallet in one user operation without a fee, sent by an account with ETH. The same transaction
+ * delegates the wallet's code.
  *
- * @returns Whether the calls succeeded, as EntryPoint's event tells.
+ * @returns Whether the calls succeeded, by EntryPoint's event.
  */
 export async function sponsorCalls(
   node: SponsorNode,
@@ -54,7 +54,7 @@ async function signOperation(chainId: number, wallet: Wallet, calls: SponsoredCa
     `0x${[high, low].map((part) => part.toString(16).padStart(32, '0')).join('')}`
   const operation = {
     sender: wallet.address,
-    // A key of its own, so that it waits for no other operation.
+    // A nonce key of its own, so that it is independent of other operations.
     nonce: BigInt(hexlify(randomBytes(24))) << 64n,
     initCode: `0x7702${'00'.repeat(18)}`,
     callData: account.encodeFunctionData('executeBatch', [calls]),
@@ -65,7 +65,7 @@ async function signOperation(chainId: number, wallet: Wallet, calls: SponsoredCa
   }
   const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
   const types = { PackedUserOperation: operationType }
-  // What is signed names the delegate where the operation holds the EIP-7702 marker.
+  // The signed operation contains the delegate's address where the sent one has the EIP-7702 marker.
   const signed = { ...operation, initCode: DELEGATE_ADDRESS }
   const signature = await wallet.signTypedData(domain, types, signed)
   const hash = TypedDataEncoder.hash(domain, types, signed)

@@ -8,12 +8,12 @@ import { findFreePorts } from '../../../dev/ports.js'
 import { makeFolders, openHome, rootFolder, type Home } from '../../../dev/state/state.js'
 import type { Running } from '../../../dev/stack/supervise.js'
 
-/** In place of the server: it notes what it was told, and listens where it is told to. */
+/** A fake server that records its environment and listens on its ports. */
 const fakeServer = (environment: string) => `#!${process.execPath}
 require('node:fs').writeFileSync(${JSON.stringify(environment)}, JSON.stringify(process.env))
 require('node:net').createServer().listen(Number(process.env.FRONTEND_GRPC_PORT), process.env.BIND_ON_IP)
 `
-/** In place of the schema tool and of the CLI: they note how they were called. */
+/** Fakes of the schema tool and of the CLI that record their arguments. */
 const fakeTool = (log: string) => `#!/bin/sh
 echo "$(basename "$0") $SQL_HOST$TEMPORAL_ADDRESS $*" >> "${log}"
 `
@@ -55,11 +55,14 @@ async function startCluster() {
   })
   running.push(await cluster.database.start(hooks))
   running.push(await cluster.server.start(hooks))
-  const environment = JSON.parse(fs.readFileSync(at('environment.json'), 'utf8')) as Record<string, string>
+  const environment = JSON.parse(fs.readFileSync(at('environment.json'), 'utf8')) as Record<
+    string,
+    string
+  >
   return { database: cluster.database, port, environment }
 }
 
-/** What docker-compose.yml and the file that it names tell the server. */
+/** The server's environment in docker-compose.yml and the file that it names. */
 function readDeployed() {
   const [, service = ''] =
     /^ {2}temporal:\n((?: {4}.*\n)+)/m.exec(readRoot('docker-compose.yml')) ?? []
@@ -77,7 +80,7 @@ describe('a cluster', () => {
   })
   afterAll(closeFolder)
 
-  test('the server is told what the deployment tells its own, schema and namespace are made by its scripts', () => {
+  test('the server has the settings of the deployment, whose scripts create schema and namespace', () => {
     const { environment, port } = cluster
     const { own, file } = readDeployed()
     expect(file).toContain('NUM_HISTORY_SHARDS=512')
@@ -98,7 +101,7 @@ describe('a cluster', () => {
     )
   })
 
-  test('it listens on this machine only, and its members have ports that fit into a smallint', () => {
+  test('it listens on this machine only, and its membership ports fit into a smallint', () => {
     const { environment, port } = cluster
     const ports = Object.entries(environment).filter(([name]) =>
       /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name),
@@ -111,7 +114,7 @@ describe('a cluster', () => {
     expect(members.filter(([, value]) => Number(value) > 32_767)).toEqual([])
   })
 
-  test('the role of the server owns no more than its databases, and keeps its password when Postgres is started again', async () => {
+  test('the role of the server owns only its databases, and keeps its password when Postgres restarts', async () => {
     const { environment } = cluster
     const connect = async () => {
       const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = environment
@@ -143,7 +146,7 @@ describe('a cluster', () => {
   })
 })
 
-test('error: a schema that cannot be made is told, and leaves no server behind', async () => {
+test('error: a failed schema setup is reported and leaves no server running', async () => {
   openFolder()
   fs.mkdirSync(at('programs'))
   fs.writeFileSync(

@@ -3,7 +3,7 @@ import type { IntentResponse, Wallet, OwnWorld } from '../world.js'
 
 const chain = 'arbitrum-sepolia'
 
-/** A lend whose market closes after its deposit was signed, and opens when that has failed on the chain. */
+/** A lend whose market closes after its deposit was signed, and reopens after the deposit has failed on chain. */
 export async function failOnChain(world: OwnWorld, wallet: Wallet): Promise<IntentResponse> {
   const untilState = (id: string, wanted: string) =>
     until(
@@ -13,7 +13,7 @@ export async function failOnChain(world: OwnWorld, wallet: Wallet): Promise<Inte
   world.signal('signer', 'SIGSTOP')
   const created = await world.create(wallet, { action: 'lend', amount: 1, chain })
   await untilState(created.id, 'queued')
-  // What is signed now is not sent before the market is closed.
+  // Bundles signed now are not sent before the market is closed.
   world.signal('relayer', 'SIGSTOP')
   world.signal('signer', 'SIGCONT')
   await untilState(created.id, 'signed')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readReservationsOfToken } from '../holdings.js'
+import { readWalletBalances } from '../balances.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
 import { toIntent, type OwnWorld, type IntentResponse, type Wallet } from '../world.js'
@@ -13,13 +13,13 @@ const refusedFor = (reason: string) => ({
   body: { error: 'INVALID_REQUEST', details: { reason } },
 })
 
-/** What fails outside: the attestation service, and a market. */
+/** Failures of external systems: the attestation service and a market. */
 export function testFailures(open: () => OwnWorld): void {
   const retry = (id: string) => open().call('POST', `/intents/${id}/retry`)
   const usdcOn = async (chain: typeof arbitrum | typeof base, wallet: Wallet) =>
-    (await readReservationsOfToken(open().nodes[chain], wallet)).usdc
+    (await readWalletBalances(open().nodes[chain], wallet)).usdc
 
-  /** The retry of a failed intent, when it is over. */
+  /** The finished retry of a failed intent. */
   async function retried({ id }: IntentResponse): Promise<IntentResponse> {
     const answer = await retry(id)
     expect(answer).toMatchObject({ status: 201, body: { retryOf: id } })
@@ -29,7 +29,7 @@ export function testFailures(open: () => OwnWorld): void {
   }
 
   describe('an attestation that does not come', () => {
-    test('the intent says that it is late and where the money is, and completes when it comes', async () => {
+    test('a late attestation: the intent reports the delay and the location of the money, and completes afterwards', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
@@ -53,7 +53,7 @@ export function testFailures(open: () => OwnWorld): void {
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
-    test('BRIDGE_TIMEOUT: marked as failed, the money comes out later, and a retry deposits it', async () => {
+    test('BRIDGE_TIMEOUT: the intent fails, the money arrives later, and a retry deposits it', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
@@ -94,7 +94,7 @@ export function testFailures(open: () => OwnWorld): void {
   })
 
   describe('a market that refuses', () => {
-    test('DEPOSIT_FAILED before anything is signed: the money is at the destination', async () => {
+    test('DEPOSIT_FAILED before the deposit is signed: the money is at the destination', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
@@ -117,7 +117,7 @@ export function testFailures(open: () => OwnWorld): void {
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
-    test('DEPOSIT_FAILED on the chain: told from its log, retried when no reorg can turn it round', async () => {
+    test('DEPOSIT_FAILED on chain: read from its log, and retried once a reorg can no longer undo it', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       const { id } = await failOnChain(world, wallet)
@@ -130,7 +130,7 @@ export function testFailures(open: () => OwnWorld): void {
           funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
         },
       })
-      // The bundle succeeded, the call inside did not.
+      // The bundle succeeded, the inner call did not.
       await expectTransactions(world, finished, [`deposit ${arbitrum}`])
       expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
 

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { Kind, Spent } from './seconds.js'
 
-/** Seconds of one test file. `rest` is what remains beside loading modules and waiting for fixtures. */
+/** Seconds of one test file. `rest`: time besides loading modules and waiting for fixtures. */
 type FileSeconds = { file: string } & Record<(typeof columns)[number], number>
 
 const kinds: Kind[] = ['chain', 'database', 'temporal', 'stack']
 const columns = ['total', 'load', ...kinds, 'rest'] as const
 const SLOWEST = 15
 
-/** Outside of the folders that the type check and the linter read. */
+/** Outside of the folders of type check and linter. */
 const OUTPUT = 'node_modules/.cache/steward/test-seconds.tsv'
 
-/** Prints where the seconds of a run went, by kind and for the slowest files, and writes those of all files. */
+/** Prints the seconds of a run by kind and for the slowest files, and writes those of all files. */
 export default class SecondsReporter implements Reporter {
   #vitest: Vitest | undefined
 
@@ -31,7 +31,7 @@ export default class SecondsReporter implements Reporter {
       output,
       [toLine(header, '\t'), ...rows.map((row) => toLine(row, '\t')), ''].join('\n'),
     )
-    // A log of CI is all that is kept of its machine.
+    // The CI log is the only record of that machine.
     const shown = process.env.CI ? rows : rows.slice(0, SLOWEST)
     const lines = [header, whole, ...shown].map((row) => toLine(row, '  '))
     console.log(`\nSeconds (all files: ${OUTPUT})\n${lines.join('\n')}`)
@@ -41,7 +41,7 @@ export default class SecondsReporter implements Reporter {
   }
 }
 
-/** The deep files, when all others have run; none when the run was of a part. */
+/** The deep files, once all others have run; empty for a partial run. */
 function listDeep(root: string, ran: number): string[] {
   const all = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   const files = all.filter((file) => file.endsWith('.test.ts'))

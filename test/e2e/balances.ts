@@ -29,11 +29,8 @@ export const read = async (
 export const sum = (all: bigint[]) => all.reduce((total, one) => total + one, 0n)
 const word = (address: string) => zeroPadValue(address, 32).toLowerCase()
 
-/** What a wallet has on a chain: in itself, and in each market. Base units. */
-export async function readReservationsOfToken(
-  node: ChainNode,
-  { address }: Pick<Wallet, 'address'>,
-) {
+/** Balances of a wallet on a chain: in the wallet and in each market. Base units. */
+export async function readWalletBalances(node: ChainNode, { address }: Pick<Wallet, 'address'>) {
   const { usdc, testDollar, aToken, comet, vault } = node.contracts
   const held = (at: string | undefined) => (at ? read(node, at, 'balanceOf', [address]) : 0n)
   const shares = await held(vault)
@@ -54,7 +51,7 @@ async function readTransferred({ provider }: ChainNode, address: string, from: s
   return sum(logs.map(({ data }) => BigInt(data)))
 }
 
-/** What went into and came out of the bridge on a chain, for a wallet. */
+/** Burned and minted amounts of a wallet on a chain. */
 async function readBridged(
   { provider, contracts }: ChainNode,
   { address }: Pick<Wallet, 'address'>,
@@ -71,7 +68,7 @@ async function readBridged(
   }
 }
 
-/** What swaps of a wallet have cost it: a dollar is a dollar in the pool of two. */
+/** Cost of a wallet's swaps. The pool has two dollar tokens, so values compare one to one. */
 async function readSwapLoss(
   node: ChainNode,
   { address }: Pick<Wallet, 'address'>,
@@ -86,9 +83,9 @@ async function readSwapLoss(
   return sum(await Promise.all(paid)) - sum(await Promise.all(got))
 }
 
-/** A wallet's money on one chain, base units: what it has, has lent, was given, and what became of the rest. */
+/** A wallet's money on one chain in base units: balance, deposits, received amounts and costs. */
 export async function readAccount(node: ChainNode, wallet: Pick<Wallet, 'address'>) {
-  const { usdc, testDollar, aave, comet, vault, eth } = await readReservationsOfToken(node, wallet)
+  const { usdc, testDollar, aave, comet, vault, eth } = await readWalletBalances(node, wallet)
   const made = await readTransferred(node, node.contracts.usdc, ZeroAddress, wallet.address)
   const { burned, minted, fees } = await readBridged(node, wallet)
   const loss = await readSwapLoss(node, wallet)
@@ -96,7 +93,7 @@ export async function readAccount(node: ChainNode, wallet: Pick<Wallet, 'address
   return { held: usdc + testDollar, lent, loss, burned, minted, fees, given: made - minted, eth }
 }
 
-/** What of a wallet's accounts on all chains is in the bridge, and what is found beyond what it was given. */
+/** The wallet's money in the bridge, and the surplus over the received amounts, over all chains. */
 export function balanceOf(accounts: Awaited<ReturnType<typeof readAccount>>[]) {
   const total = (of: keyof (typeof accounts)[number]) => sum(accounts.map((one) => one[of]))
   const inBridge = total('burned') - total('minted') - total('fees')
