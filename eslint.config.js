@@ -2,7 +2,7 @@ import { builtinModules } from 'node:module'
 import js from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
-import { libraries, underInterfaces } from './eslint.libraries.js'
+import { libraries, underInterfaces } from './dev/tools/eslintLibraries.js'
 
 const noDefaultExport = {
   selector: 'ExportDefaultDeclaration',

@@ -8,10 +8,10 @@ import { releaseUnsigned } from '../db/intents/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   isTerminal,
-  type ExecutionPlan,
-  type IntentError,
-  type IntentStatus,
-  type Step,
+  type StepPlan,
+  type IntentFailure,
+  type LifecycleStatus,
+  type PlanStep,
 } from '../domain/intent/intent.js'
 import { completionOf, type Effect } from '../domain/intent/results.js'
 import { toFailureCode } from '../domain/intent/failures.js'
@@ -31,7 +31,7 @@ import type { Db } from '../db/client/connect.js'
 export async function planIntent(
   tools: PlanningTools,
   { intentId }: { intentId: string },
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   try {
     return await planPending(tools, intentId)
   } catch (error) {
@@ -62,7 +62,7 @@ export type Failure = { code: string; message: string; step?: number; timedOut?:
 export async function finalizeReported(
   db: Db,
   { intentId, failure }: FinalizeInput,
-): Promise<{ status: IntentStatus; code?: string }> {
+): Promise<{ status: LifecycleStatus; code?: string }> {
   const isConfirmed = failure !== undefined && (await isConfirmedByRows(db, intentId, failure))
   const { status, error } = await conclude(db, { intentId, ...(isConfirmed && { failure }) })
   return { status, ...(error && { code: error.code }) }
@@ -87,7 +87,7 @@ async function isConfirmedByRows(db: Db, intentId: string, { code, step, timedOu
 export async function finalizeIntent(
   db: Db,
   input: FinalizeInput,
-): Promise<{ status: IntentStatus }> {
+): Promise<{ status: LifecycleStatus }> {
   const { status } = await conclude(db, input)
   return { status }
 }
@@ -151,10 +151,10 @@ function failureIn({ intent, operations, effects }: Rows, reported: Failure | un
   return isBegun ? undefined : reported
 }
 
-const failedOperation = ({ sequence }: Step, operations: Operation[]) =>
+const failedOperation = ({ sequence }: PlanStep, operations: Operation[]) =>
   operations.find((row) => row.sequence === sequence && outcomeOf(row).kind === 'failed')
 
-function toFailure({ sequence: step }: Step, row: Operation): Failure {
+function toFailure({ sequence: step }: PlanStep, row: Operation): Failure {
   const outcome = outcomeOf(row)
   const { code, message } = outcome.kind === 'failed' ? outcome : { code: undefined, message: '' }
   return { code: code ?? failureCodes[row.kind], message, step }
@@ -168,7 +168,7 @@ async function costsNothing(trx: Db, { id, error }: Intent): Promise<boolean> {
 }
 
 /** The error with the location of the intent's money, according to the chains' logs. */
-function toIntentError({ plan }: Intent, failure: Failure, effects: Effect[]): IntentError {
+function toIntentError({ plan }: Intent, failure: Failure, effects: Effect[]): IntentFailure {
   const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
   if (!plan || !step) return error

@@ -20,7 +20,7 @@ import type { Chains } from '../evm/connect.js'
 import type { Db } from '../db/client/connect.js'
 import type { PriceLimits } from '../domain/limits.js'
 import type { Outcomes } from '../operations/watchOutcomes.js'
-import type { Step } from '../domain/intent/intent.js'
+import type { PlanStep } from '../domain/intent/intent.js'
 
 export type Tools = {
   db: Db
@@ -55,7 +55,7 @@ export type StepInput<Step> = {
 }
 
 /** Ends a step before anything of it is sent, when the caller simulates its failure. */
-export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
+export function failIfSimulated({ simulate, step }: StepInput<PlanStep>): void {
   if (!simulate || !isFaultOf(simulate, step)) return
   throw finalFailure(
     simulate,
@@ -109,7 +109,7 @@ export async function runStep(
  */
 export async function completeIfLast(
   { db }: Pick<Tools, 'db'>,
-  { isLast, intentId }: Pick<StepInput<Step>, 'isLast' | 'intentId'>,
+  { isLast, intentId }: Pick<StepInput<PlanStep>, 'isLast' | 'intentId'>,
   result: StepResult | Unsettled,
 ): Promise<StepResult | Unsettled> {
   if (isUnsettled(result) || !isLast) return result
@@ -171,7 +171,7 @@ export type StepRun = {
  */
 export async function readSpending(
   { db }: Pick<Tools, 'db'>,
-  { intentId, fedBy, step }: StepInput<Step>,
+  { intentId, fedBy, step }: StepInput<PlanStep>,
 ): Promise<string> {
   if (step.sequence === 1) return assetUnits(step.amount).toString()
   const rows = await readOperations(db, intentId)

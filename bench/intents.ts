@@ -16,7 +16,7 @@ import {
 import { createBareScript, endow, type BareScript } from './baseline/bareScript.js'
 import { createCallers, quantile } from './callers.js'
 import { printVerdict } from './verdict.js'
-import type { ExecutionPlan } from '../domain/intent/intent.js'
+import type { StepPlan } from '../domain/intent/intent.js'
 
 /**
  * Measures one intent at a time, from POST to the GET that reports `completed`. The baseline is a script that sends
@@ -98,7 +98,7 @@ async function runCase(bench: Bench, one: IntentCase, phaseMs: number): Promise<
   const row = await bench
     .db('intent')
     .where({ id })
-    .first<{ plan: ExecutionPlan; units: string }>('plan', 'units')
+    .first<{ plan: StepPlan; units: string }>('plan', 'units')
   await untilPhase(phaseMs)
   const [, script] = await timed(() => bench.script.execute(row.plan, BigInt(row.units)))
   return { steward, script }

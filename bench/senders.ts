@@ -14,7 +14,7 @@ import { inTurns } from './callers.js'
 import { sendSingly } from './singly.js'
 import { sum } from './usage.js'
 import { printVerdict, type Metric } from './verdict.js'
-import type { Wallet } from '../db/accounts/wallets.js'
+import type { StoredWallet } from '../db/accounts/wallets.js'
 
 /**
  * Throughput of the relayer: all operations are stored before signer and relayer start. Counts executed operations
@@ -176,7 +176,7 @@ async function end(services: SenderProcess[], signal: 'SIGKILL' | 'SIGTERM'): Pr
   await Promise.all(ended)
 }
 
-type Result = { scenario: Scenario; wallets: Wallet[]; ran: Ran; script: number | undefined }
+type Result = { scenario: Scenario; wallets: StoredWallet[]; ran: Ran; script: number | undefined }
 
 /** `script`: operations per second of the script. */
 async function judge(world: World, { scenario, wallets, ran, script }: Result): Promise<JudgedRun> {

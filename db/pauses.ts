@@ -2,7 +2,7 @@ import { ServiceError } from '../domain/errors.js'
 import { recordAuditEvent, type Order } from './auditEvents.js'
 import { lockName, shareName } from './client/locks.js'
 import { createLookup } from './client/scope.js'
-import { walletById, type Wallet } from './accounts/wallets.js'
+import { walletById, type StoredWallet } from './accounts/wallets.js'
 import type { Db } from './client/connect.js'
 import type { PauseScope } from '../domain/intent/waiting.js'
 
@@ -129,7 +129,10 @@ export async function readOpenPauses(db: Db): Promise<(Pause & Order)[]> {
 }
 
 /** The broadest pause or freeze that blocks an operation, or undefined. */
-export async function findPause(db: Db, { id }: { id: string }): Promise<(Pause & Order) | undefined> {
+export async function findPause(
+  db: Db,
+  { id }: { id: string },
+): Promise<(Pause & Order) | undefined> {
   const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
   return db('pause as s')
     .join('audit_event as e', 'e.id', 's.begun_by')
@@ -160,14 +163,18 @@ from (select unnest(range_agg(span)) as one from spans) as merged`
  * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign wallets. FORBIDDEN while it or its account is
  *   frozen, because its intents would only wait.
  */
-export async function getUsableWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
+export async function getUsableWallet(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<StoredWallet> {
   const { frozen, ...wallet } = await usable.get(db, accountId, id)
   if (frozen === null) return wallet
   const message = `This ${frozen} is frozen. Ask the operator of this service to unfreeze it.`
   throw new ServiceError('FORBIDDEN', message)
 }
 
-const usable = createLookup<Wallet & { frozen: PauseScope | null }>(
+const usable = createLookup<StoredWallet & { frozen: PauseScope | null }>(
   'wallet and its pause',
   `select w.*, (select s.scope from pause s where s.until is null
       and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)

@@ -149,12 +149,12 @@ export const errorCatalog = {
 } as const
 
 export type ErrorCode = keyof typeof errorCatalog
-export type ErrorDetails = Record<string, unknown>
+export type ServiceErrorDetails = Record<string, unknown>
 
 /** A problem in one part of a request. `path`: field or header, empty for the request as a whole. */
-export type Issue = { path: string; message: string }
+export type RequestIssue = { path: string; message: string }
 
-type Options = { cause?: unknown }
+type CauseOption = { cause?: unknown }
 type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
 
 /**
@@ -163,34 +163,39 @@ type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode
-  readonly details: ErrorDetails
+  readonly details: ServiceErrorDetails
 
   /** Reasons that callers see are in the catalog. */
   constructor(
     code: 'INVALID_REQUEST',
     message: string,
-    details?: ErrorDetails & { reason?: InvalidRequestReason },
-    options?: Options,
+    details?: ServiceErrorDetails & { reason?: InvalidRequestReason },
+    options?: CauseOption,
   )
   constructor(
     code: 'INSUFFICIENT_FUNDS',
     message: string,
-    details?: ErrorDetails & { reason?: InsufficientFundsReason },
-    options?: Options,
+    details?: ServiceErrorDetails & { reason?: InsufficientFundsReason },
+    options?: CauseOption,
   )
   constructor(
     code: 'UNAVAILABLE',
     message: string,
-    details?: ErrorDetails & { reason?: UnavailableReason },
-    options?: Options,
+    details?: ServiceErrorDetails & { reason?: UnavailableReason },
+    options?: CauseOption,
   )
   constructor(
     code: Exclude<ErrorCode, Reasoned>,
     message: string,
-    details?: ErrorDetails,
-    options?: Options,
+    details?: ServiceErrorDetails,
+    options?: CauseOption,
   )
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: Options) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ServiceErrorDetails = {},
+    options?: CauseOption,
+  ) {
     super(message, options)
     this.name = 'ServiceError'
     this.code = code
@@ -229,7 +234,7 @@ export function capabilityDisabled(what: string, why: string): ServiceError {
 }
 
 /** INVALID_REQUEST for several parts of the request. The message names the first few. */
-export function invalidFields(issues: Issue[]): ServiceError {
+export function invalidFields(issues: RequestIssue[]): ServiceError {
   const sentences = issues.slice(0, MAX_SENTENCES).map(({ message }) => message)
   const more = issues.length - sentences.length
   if (more > 0) sentences.push(`${more} more: see details.issues.`)

@@ -1,5 +1,5 @@
 import { invalidRequest, type ServiceError } from './errors.js'
-import type { ExecutionPlan, Step } from './intent/intent.js'
+import type { StepPlan, PlanStep } from './intent/intent.js'
 
 /** Failures that a caller can simulate on a test network, and the step at which each happens. */
 const stepOfFault = {
@@ -11,7 +11,7 @@ const stepOfFault = {
   NETWORK_ERROR: undefined,
   RPC_ERROR: undefined,
   INSUFFICIENT_FUNDS: undefined,
-} as const satisfies Record<string, Step['type'] | undefined>
+} as const satisfies Record<string, PlanStep['type'] | undefined>
 
 export type Fault = keyof typeof stepOfFault
 export const faults = Object.keys(stepOfFault) as Fault[]
@@ -49,7 +49,7 @@ export function faultIn(metadata: Record<string, unknown> | null | undefined): F
 }
 
 /** Throws INVALID_REQUEST when no step of the plan can fail in this way. */
-export function assertFaultPossible(fault: Fault, { steps }: ExecutionPlan): void {
+export function assertFaultPossible(fault: Fault, { steps }: StepPlan): void {
   const type = stepOfFault[fault]
   if (type === undefined || steps.some((step) => step.type === type)) return
   throw refusal(`cannot be ${fault}: the plan has no ${type} step`)
@@ -58,7 +58,7 @@ export function assertFaultPossible(fault: Fault, { steps }: ExecutionPlan): voi
 /** True when the step should fail before it sends anything. */
 export function isFaultOf(
   fault: Fault,
-  { type, sequence }: Pick<Step, 'type' | 'sequence'>,
+  { type, sequence }: Pick<PlanStep, 'type' | 'sequence'>,
 ): boolean {
   // A bridge transfer is late, it does not fail.
   if (fault === 'BRIDGE_TIMEOUT') return false

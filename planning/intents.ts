@@ -26,7 +26,7 @@ import { readMarket, type MarketTools } from './market.js'
 import { planWithReservations, type PlanInput } from './plan.js'
 import { findToken, type Registry } from '../evm/registry.js'
 import type { Db } from '../db/client/connect.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent/intent.js'
+import type { StepPlan, IntentRequest, PlanStep } from '../domain/intent/intent.js'
 
 export type PlanningTools = MarketTools & { registry: Registry }
 
@@ -74,7 +74,7 @@ export async function previewPlan(
   { db, registry }: StoringTools,
   { accountId, walletId, metadata }: Owner,
   input: PlanInput,
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   const fault = acceptFault(metadata, registry.network)
   try {
     const plan = await transactScoped(db, accountId, (trx) =>
@@ -102,7 +102,7 @@ function laterIfUnknown({ request, seen }: PlanInput, error: unknown): undefined
 }
 
 /** The amount of an intent: the requested one, or the value of the whole position. */
-function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined): bigint {
+function unitsOf({ amountUnits }: IntentRequest, plan: StepPlan | undefined): bigint {
   if (amountUnits !== 'max') return amountUnits
   return plan ? plannedWithdrawal(plan) : 0n
 }
@@ -113,7 +113,7 @@ function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined
  * @throws {ServiceError} CANCELLED when the intent has ended. RPC_ERROR while the chains do not respond or the money is
  *   in blocks that are not indexed. INSUFFICIENT_FUNDS when the money is missing in the indexed blocks.
  */
-export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
+export async function planPending(tools: PlanningTools, intentId: string): Promise<StepPlan> {
   const { db } = tools
   const known = await db.transaction((trx) => lockIntent(trx, intentId))
   if (isSettled(known)) return planOf(known)
@@ -133,7 +133,7 @@ async function planLocked(
   { db: trx, registry }: StoringTools,
   { id, walletId }: Intent,
   input: PlanInput,
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   await lockWallet(trx, walletId)
   const intent = await lockIntent(trx, id)
   if (isSettled(intent)) return planOf(intent)
@@ -167,13 +167,13 @@ async function assertIndexed(
 
 const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(status)
 
-function planOf({ plan }: Intent): ExecutionPlan {
+function planOf({ plan }: Intent): StepPlan {
   if (plan) return plan
   throw new ServiceError('CANCELLED', 'The intent has already ended.')
 }
 
 /** The reservations of a plan: every step spends its amount on its chain. */
-function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
+function claimsOf(registry: Registry, plan: StepPlan): Claim[] {
   return plan.steps.map((step) => {
     const fedBy = sourceStepOf(plan, step)?.sequence
     const { sequence } = step
@@ -182,7 +182,7 @@ function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
 }
 
 /** What a step spends. A withdrawal spends the receipt token of its market. */
-function spendingOf(registry: Registry, step: Step): Omit<Claim, 'sequence' | 'fedBy'> {
+function spendingOf(registry: Registry, step: PlanStep): Omit<Claim, 'sequence' | 'fedBy'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain
   const units = assetUnits(step.amount)

@@ -7,7 +7,7 @@ import { getMarket, marketsSharing } from '../evm/lending/markets.js'
 import { assetUnits } from '../domain/money.js'
 import type { Chain } from '../evm/registry.js'
 import type { Db } from '../db/client/connect.js'
-import type { DepositStep, ExecutionPlan } from '../domain/intent/intent.js'
+import type { DepositStep, StepPlan } from '../domain/intent/intent.js'
 import type { Rate } from '../domain/yields.js'
 
 /** The market rates of a chain. */
@@ -26,8 +26,8 @@ type CapacityInput = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigint
 export async function planWithinCapacity(
   trx: Db,
   { offers, reservedInMarkets }: CapacityInput,
-  make: (rates: Rate[]) => ExecutionPlan,
-): Promise<ExecutionPlan> {
+  make: (rates: Rate[]) => StepPlan,
+): Promise<StepPlan> {
   const rates = listCapacityLeft(offers, reservedInMarkets)
   const plan = make(rates)
   const capacity = narrowCapacityOf(plan, rates, offers)
@@ -74,7 +74,7 @@ function capacityOf(chain: Chain, { market: address }: Rate): MarketCapacity {
 
 /** The market of the plan's deposit, when the deposit leaves little capacity. */
 function narrowCapacityOf(
-  { steps }: ExecutionPlan,
+  { steps }: StepPlan,
   rates: Rate[],
   offers: ChainRates[],
 ): MarketCapacity | undefined {

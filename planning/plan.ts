@@ -18,7 +18,7 @@ import { findToken } from '../evm/registry.js'
 import type { ChainClient } from '../evm/connect.js'
 import type { Db } from '../db/client/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
-import type { ExecutionPlan, IntentRequest } from '../domain/intent/intent.js'
+import type { StepPlan, IntentRequest } from '../domain/intent/intent.js'
 import type { ChainState, MarketState, PositionState } from '../domain/plan/market.js'
 
 /**
@@ -38,7 +38,7 @@ export async function planWithReservations(
   trx: Db,
   walletId: string,
   { request, market }: PlanInput,
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   assertEnabled(request, market.clients)
   const claimed = await readClaimedOf(trx, walletId, { request, market })
   const known = { ...market, ...dropReorganised(market, claimed) }
@@ -58,7 +58,7 @@ export async function planFrom(
   trx: Db,
   walletId: string,
   input: Omit<PlanInput, 'seen'>,
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
 }
 
@@ -67,7 +67,7 @@ async function planBeside(
   trx: Db,
   claimed: Claimed,
   input: Omit<PlanInput, 'seen'>,
-): Promise<ExecutionPlan> {
+): Promise<StepPlan> {
   const { request, market } = input
   const { snapshots, silent } = market
   const named = chainsNamedBy(request)
@@ -97,7 +97,7 @@ function planOrExplain(
   request: IntentRequest,
   state: MarketState,
   { missing, clients }: { missing: string[]; clients: ChainClient[] },
-): ExecutionPlan {
+): StepPlan {
   try {
     return planIntent(request, state)
   } catch (error) {
@@ -163,11 +163,7 @@ function toPositions(
 const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
 /** While an intent withdraws everything, the money of another step would be withdrawn with it. */
-function assertNotBusy(
-  { steps }: ExecutionPlan,
-  snapshots: ChainSnapshot[],
-  { use }: Claimed,
-): void {
+function assertNotBusy({ steps }: StepPlan, snapshots: ChainSnapshot[], { use }: Claimed): void {
   for (const step of steps) {
     if (step.type !== 'deposit' && step.type !== 'withdraw') continue
     const at = snapshots.find(({ client }) => client.chain.name === step.chain)

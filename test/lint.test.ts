@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Linter, type ESLint } from 'eslint'
 
 type Rules = { libraries: ESLint.Plugin; underInterfaces: object[] }
-const file: string = '../eslint.libraries.js'
+const file: string = '../dev/tools/eslintLibraries.js'
 const { libraries, underInterfaces } = (await import(file)) as Rules
 
 /** How many problems the linter has with a text. */

@@ -1,4 +1,4 @@
-import type { ExecutionPlan, Step } from '../domain/intent/intent.js'
+import type { StepPlan, PlanStep } from '../domain/intent/intent.js'
 import type { WaitReason } from '../domain/intent/waitReason.js'
 
 /** A finished operation. `what`: past participle, such as `deposited`. `url`: explorer page of the transaction. */
@@ -6,7 +6,7 @@ export type Mark = { sequence: number; what: string; chain: string; txHash: stri
 
 /** The state of an intent as the Temporal UI shows it. */
 export type View = {
-  plan?: ExecutionPlan | undefined
+  plan?: StepPlan | undefined
   marks: Mark[]
   /** The current step and its start time. */
   current?: { sequence: number; since: Date }
@@ -33,7 +33,7 @@ function nowOf({ plan, waitsFor }: View): string | undefined {
   return `**Waits** since ${timeText(new Date(since))} (\`${code}\`): ${message}${marked}`
 }
 
-function linesOf({ marks, current, end }: View, step: Step): string[] {
+function linesOf({ marks, current, end }: View, step: PlanStep): string[] {
   const { sequence } = step
   const own = marks.filter((mark) => mark.sequence === sequence)
   const isCurrent = current?.sequence === sequence && end === undefined
@@ -48,7 +48,7 @@ function markText({ what, chain, txHash, url }: Mark): string {
 const timeText = (time: Date) => `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 /** One line that describes a step with its amount. */
-export function summaryOf(step: Step): string {
+export function summaryOf(step: PlanStep): string {
   const { type, amount, asset, protocol } = step
   switch (type) {
     case 'deposit':

@@ -11,15 +11,15 @@ import { createUntilSettled } from './untilSettled.js'
 import { createView } from './view.js'
 import {
   isTerminal,
-  type ExecutionPlan,
-  type IntentStatus,
-  type Step,
+  type StepPlan,
+  type LifecycleStatus,
+  type PlanStep,
 } from '../domain/intent/intent.js'
 import type { Activities } from '../activities/index.js'
 import type { Failure } from '../activities/status.js'
 
 /** `plan`: absent when no chain answered at creation. The workflow then plans the intent. */
-export type ExecuteIntentInput = IntentInput & { plan?: ExecutionPlan }
+export type ExecuteIntentInput = IntentInput & { plan?: StepPlan }
 
 const { planIntent } = proxyActivities<Activities>({
   startToCloseTimeout: '20s',
@@ -36,7 +36,7 @@ const { finalizeIntent } = proxyLocalActivities<Activities>({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1m' },
 })
 
-type Ended = { status: IntentStatus }
+type Ended = { status: LifecycleStatus }
 
 /**
  * Executes an intent: plans it, executes its steps in order and finalizes it. The operations' rows record all progress,
@@ -50,7 +50,7 @@ export async function executeIntent(input: ExecuteIntentInput): Promise<Ended> {
 }
 
 async function run(input: ExecuteIntentInput, around: Surroundings): Promise<Ended> {
-  let step: Step | undefined
+  let step: PlanStep | undefined
   let isCompleted = false
   try {
     const plan = input.plan ?? toPlan(await planIntent({ intentId: input.intentId }))
@@ -92,7 +92,7 @@ async function finalize(
 }
 
 /** An operator may have completed the planning by hand, with any result. */
-function toPlan(plan: ExecutionPlan | null): ExecutionPlan {
+function toPlan(plan: StepPlan | null): StepPlan {
   if (Array.isArray(plan?.steps)) return plan
   throw ApplicationFailure.nonRetryable('The planning returned no plan.', 'NOT_DONE')
 }

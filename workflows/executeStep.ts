@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow'
 import { summaryOf } from './details.js'
-import { sourceStepOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent/intent.js'
+import { sourceStepOf, lastKind, type StepPlan, type PlanStep } from '../domain/intent/intent.js'
 import { DAY_MS } from '../runtime/durations.js'
 import type { Activities } from '../activities/index.js'
 import type { StepResult } from '../activities/step.js'
@@ -35,7 +35,7 @@ export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
  */
 export async function executeStep(
   input: IntentInput,
-  { plan, step }: { plan: ExecutionPlan; step: Step },
+  { plan, step }: { plan: StepPlan; step: PlanStep },
   { view, untilSettled }: Surroundings,
 ): Promise<boolean> {
   const { sequence } = step
@@ -83,7 +83,7 @@ export async function executeStep(
 }
 
 /** The input that all activities of a step share. */
-function sharedBy(input: IntentInput, plan: ExecutionPlan, step: Step) {
+function sharedBy(input: IntentInput, plan: StepPlan, step: PlanStep) {
   const { intentId, accountId, walletId, simulate } = input
   const sourceStep = sourceStepOf(plan, step)
   const isLast = step === plan.steps.at(-1)

@@ -12,7 +12,7 @@ import {
 import { searchAttributeNames as names } from '../domain/events/searchAttributes.js'
 import { toMarkdown, type Mark, type View } from './details.js'
 import type { WaitReason } from '../domain/intent/waitReason.js'
-import type { ExecutionPlan, IntentStatus, Progress } from '../domain/intent/intent.js'
+import type { StepPlan, LifecycleStatus, Progress } from '../domain/intent/intent.js'
 
 const progressQuery = defineQuery<Progress>('progress')
 
@@ -28,9 +28,9 @@ export type IntentView = ReturnType<typeof createView>
  * workflow, which add no events. Each update of a search attribute costs an event, so an intent without long waits or
  * failures writes none.
  */
-export function createView(plan: ExecutionPlan | undefined) {
+export function createView(plan: StepPlan | undefined) {
   const view: View = { plan, marks: [] }
-  let status: IntentStatus = plan ? 'planning' : 'pending'
+  let status: LifecycleStatus = plan ? 'planning' : 'pending'
   const list = createListing()
   const show = () => {
     setCurrentDetails(toMarkdown(view))
@@ -45,7 +45,7 @@ export function createView(plan: ExecutionPlan | undefined) {
   show()
 
   return {
-    begin(planned: ExecutionPlan): void {
+    begin(planned: StepPlan): void {
       view.plan = planned
       show()
     },
@@ -67,7 +67,7 @@ export function createView(plan: ExecutionPlan | undefined) {
       view.marks.push(mark)
       resume()
     },
-    end(ended: IntentStatus, failure?: { code: string; message: string }): void {
+    end(ended: LifecycleStatus, failure?: { code: string; message: string }): void {
       status = ended
       const shown = failure?.code === 'CANCELLED' ? 'cancelled' : ended
       if (failure) upsertSearchAttributes(failed(shown, failure.code))
@@ -79,7 +79,7 @@ export function createView(plan: ExecutionPlan | undefined) {
   }
 }
 
-function toProgress({ plan, current, waitsFor }: View, status: IntentStatus): Progress {
+function toProgress({ plan, current, waitsFor }: View, status: LifecycleStatus): Progress {
   const steps = plan?.steps ?? []
   const before = steps.filter(({ sequence }) => sequence < (current?.sequence ?? 0))
   const isCompleted = status === 'completed'

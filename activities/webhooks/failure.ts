@@ -1,10 +1,10 @@
-import { attemptErrors, type AttemptError } from '../../domain/events/webhooks.js'
+import { attemptErrors, type AttemptFailure } from '../../domain/events/webhooks.js'
 
 /** An attempt without a response. The message contains neither the URL nor its addresses nor the body. */
 export class SendFailure extends Error {
-  readonly reason: AttemptError
+  readonly reason: AttemptFailure
 
-  constructor(reason: AttemptError) {
+  constructor(reason: AttemptFailure) {
     super(attemptErrors[reason])
     this.name = 'SendFailure'
     this.reason = reason

@@ -1,6 +1,6 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { ANSWER_MS, type AttemptError } from '../../domain/events/webhooks.js'
+import { ANSWER_MS, type AttemptFailure } from '../../domain/events/webhooks.js'
 import { SendFailure } from './failure.js'
 import type { Address, Guard } from './address.js'
 
@@ -72,7 +72,7 @@ function post(url: URL, { headers, body, address, signal }: Pinned): Promise<Inc
 }
 
 /** Maps Node's error codes. TLS codes are like `CERT_HAS_EXPIRED` and `ERR_TLS_CERT_ALTNAME_INVALID`. */
-function reasonOf(error: Error): AttemptError {
+function reasonOf(error: Error): AttemptFailure {
   const { code = '' } = error as { code?: string }
   const isOfTls = /^(ERR_TLS|ERR_SSL|CERT|DEPTH|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)
   return isOfTls ? 'tls_failed' : 'connection_failed'

@@ -1,5 +1,5 @@
 import { assetUnits } from '../../domain/money.js'
-import { spendingChain, type Step } from '../../domain/intent/intent.js'
+import { spendingChain, type PlanStep } from '../../domain/intent/intent.js'
 import { chainKeyOf, operationId } from '../../operations/operationId.js'
 import { bridgeOf } from '../../evm/bridges/bridges.js'
 import { isKeySpent } from '../../evm/logs/spentKeys.js'
@@ -56,7 +56,7 @@ function fundOf(orderer: Orderer, { chainId, units }: NonNullable<Orderer['fundi
   return toMissing(orderer, { sequence: 1, kind: 'fund', chainId: Number(chainId), units })
 }
 
-function effectsOf({ registry }: AuditTools, orderer: Orderer, step: Step): MissingOperation[] {
+function effectsOf({ registry }: AuditTools, orderer: Orderer, step: PlanStep): MissingOperation[] {
   const { sequence } = step
   const units = assetUnits(step.amount).toString()
   const { chainId } = registry.get(spendingChain(step))

@@ -43,12 +43,12 @@ export async function* auditSenders(
   yield* auditTransactions(tools, client)
 }
 
-type IndexedChain = { head: Block; indexed: AuditedChain }
+type JudgedChain = { head: Block; indexed: AuditedChain }
 
 async function* judgeIndexing(
   { db, againMs }: AuditTools,
   client: ChainClient,
-  { head, indexed }: IndexedChain,
+  { head, indexed }: JudgedChain,
 ): AsyncGenerator<Difference> {
   const { chainId, name } = client.chain
   const about = `index of ${name}`
@@ -123,7 +123,7 @@ function* judgeSender(
 async function* findStrangers(
   { db, progress }: AuditTools,
   client: ChainClient,
-  { head, indexed }: IndexedChain,
+  { head, indexed }: JudgedChain,
 ): AsyncGenerator<Difference> {
   const { chain } = client
   progress(`${chain.name}: executed operations without a row`)

@@ -3,7 +3,7 @@ import { assetText, fromUnits } from '../../domain/money.js'
 import {
   pageSpent,
   readAllSenders,
-  type AuditedSender,
+  type FundedSender,
   type MinedTransaction,
 } from './rows/totals.js'
 import { pagesOf } from './pages.js'
@@ -53,7 +53,7 @@ async function add(
 
 async function toFigure(
   client: ChainClient,
-  { sender, purpose, fundedUnits }: AuditedSender,
+  { sender, purpose, fundedUnits }: FundedSender,
   { count, gasWei, l1Wei, movedWei }: Sum,
 ): Promise<Figure> {
   const { name, usdc } = client.chain

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalidFields, type Issue } from '../../domain/errors.js'
+import { invalidFields, type RequestIssue } from '../../domain/errors.js'
 import { nearestName } from './nearest.js'
 
 /**
@@ -21,13 +21,16 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S
   throw invalidFields([...names.unknown, ...names.missing, ...wrong])
 }
 
-const toIssue = (path: string, rule: string): Issue => ({
+const toIssue = (path: string, rule: string): RequestIssue => ({
   path,
   message: `${path || 'The body'} ${rule}.`,
 })
 
 /** Unknown and missing fields of an object. */
-function compareNames(schema: z.ZodType, value: unknown): Record<'unknown' | 'missing', Issue[]> {
+function compareNames(
+  schema: z.ZodType,
+  value: unknown,
+): Record<'unknown' | 'missing', RequestIssue[]> {
   const shapes = shapesOf(schema, value)
   if (!isObject(value)) return { unknown: [], missing: [] }
   const known = new Set(shapes.flatMap((shape) => Object.keys(shape)))
@@ -41,7 +44,7 @@ function compareNames(schema: z.ZodType, value: unknown): Record<'unknown' | 'mi
   }
 }
 
-function toUnknown(name: string, open: string[]): Issue {
+function toUnknown(name: string, open: string[]): RequestIssue {
   const meant = nearestName(name, open)
   const { path, message } = toIssue(name, 'is not a field of this request')
   return { path, message: meant ? `${message} Did you mean ${meant}?` : message }

@@ -11,11 +11,11 @@ import { postponeDeadline } from './deadline.js'
 import {
   authenticate,
   toRequestContext,
-  type Caller,
   type AuthScheme,
   type Purpose,
   type RequestContext,
 } from './auth/authScheme.js'
+import type { Caller } from './auth/caller.js'
 import { answerPreflight } from './auth/readToken.js'
 import { parseInput, readJson, type Given, type InputSpec, type Schema } from './input.js'
 import { noteSubject } from './requestLog.js'
@@ -87,9 +87,9 @@ type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema,
   Spec<Known, Params, Query, Schema>,
   'body' | 'keepsKeys' | 'scope'
 > & {
-  search?: RowSearch<z.infer<Params>, Row>
+  search?: RowSearch<z.infer<Params>, Row> | undefined
   /** Seconds that the response may wait for an event. */
-  waits?(query: z.infer<Query>): number
+  waits?: ((query: z.infer<Query>) => number) | undefined
 }
 
 type ReadHandler<Known, Params, Query, Row> = (
@@ -109,12 +109,31 @@ export function readRoute<
 ): CallableRoute {
   const spec = { ...read, body: z.undefined() }
   const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
+  const open = openRead({ search, waits, ...spec }, handler)
 
-  async function open(
+  return {
+    ...{ method: 'get', spec, purpose, open },
+    mount(services, router, { scheme, path }: Entrance<Known> = ownOf(spec)) {
+      if (scheme.anyOrigin) router.options(path, answerPreflight(services))
+      router.get(path, async (request, response) => {
+        const context = toRequestContext(services, response, purpose)
+        const respond = await open(context, scheme, request.params)
+        send(response, await respond(request))
+      })
+    },
+  }
+}
+
+/** Authenticates reads and looks up their row in one statement. */
+function openRead<Known extends Caller, Params extends Schema, Query extends Schema, Row>(
+  { search, waits, ...spec }: ReadSpec<Known, Params, Query, Row> & { body: z.ZodUndefined },
+  handler: ReadHandler<Known, z.infer<Params>, z.infer<Query>, Row>,
+) {
+  return async (
     context: RequestContext,
     scheme: AuthScheme<Known>,
     params: unknown,
-  ): Promise<Respond> {
+  ): Promise<Respond> => {
     const { services, response, requestId } = context
     noteSubject(response, params)
     const known = search && spec.params.safeParse(params).data
@@ -138,21 +157,6 @@ export function readRoute<
         throw error
       }
     }
-  }
-
-  return {
-    ...{ method: 'get', spec, purpose, open },
-    mount(services, router, { scheme, path }: Entrance<Known> = ownOf(spec)) {
-      if (scheme.anyOrigin) router.options(path, answerPreflight(services))
-      router.get(path, async (request, response) => {
-        const respond = await open(
-          toRequestContext(services, response, purpose),
-          scheme,
-          request.params,
-        )
-        send(response, await respond(request))
-      })
-    },
   }
 }
 

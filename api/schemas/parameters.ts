@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { statuses, type IntentStatus } from '../../domain/intent/intent.js'
+import { statuses, type LifecycleStatus } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples/resources.js'
 import { plannedIntent } from './examples/plannedIntent.js'
@@ -27,12 +27,12 @@ export const userIdInput = safeText(128).meta({
 })
 
 const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
-const isStatus = (value: unknown): value is IntentStatus => statuses.some((one) => one === value)
+const isStatus = (value: unknown): value is LifecycleStatus => statuses.some((one) => one === value)
 
 /** One status, several separated by commas, or the parameter several times. */
 const statusList = z
   .unknown()
-  .transform((value, context): IntentStatus[] => {
+  .transform((value, context): LifecycleStatus[] => {
     const named: unknown[] = [value].flat()
     const names = named.flatMap((part) => (typeof part === 'string' ? part.split(',') : [part]))
     const known = names.filter(isStatus)

@@ -7,7 +7,7 @@ import { getMarket, lendingProtocol } from '../../evm/lending/markets.js'
 import { encodeSwap, readQuote } from '../../evm/swaps/uniswapV3.js'
 import type { ChainClient, Chains } from '../../evm/connect.js'
 import type { Attestations } from '../../evm/bridges/bridge.js'
-import type { BridgeStep, ExecutionPlan, Step, SwapStep } from '../../domain/intent/intent.js'
+import type { BridgeStep, StepPlan, PlanStep, SwapStep } from '../../domain/intent/intent.js'
 import type { Call } from '../../domain/intent/operation.js'
 
 const POLL_MS = 50
@@ -31,7 +31,7 @@ export function createBareScript(tools: ScriptTools) {
   return {
     address: account.address,
     /** Executes a plan with the script's own money. Returns the gas used. */
-    async execute(plan: ExecutionPlan, units: bigint): Promise<bigint> {
+    async execute(plan: StepPlan, units: bigint): Promise<bigint> {
       let gas = 0n
       let spending = units
       for (const step of plan.steps) {
@@ -47,7 +47,7 @@ export function createBareScript(tools: ScriptTools) {
 async function execute(
   tools: ScriptTools,
   account: Wallet,
-  step: Step,
+  step: PlanStep,
   units: bigint,
 ): Promise<StepCost> {
   if (step.type === 'bridge') return bridge(tools, account, step, units)

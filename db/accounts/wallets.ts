@@ -6,7 +6,7 @@ import { sliced, type Slice } from '../client/slice.js'
 import type { Db } from '../client/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 
-export type Wallet = {
+export type StoredWallet = {
   id: string
   accountId: string
   userId: string
@@ -15,7 +15,7 @@ export type Wallet = {
   createdAt: Date
 }
 
-type NewWallet = Omit<Wallet, 'createdAt'>
+type NewWallet = Omit<StoredWallet, 'createdAt'>
 /** The sealed private key of a wallet. */
 type Secret = { kekId: string; sealed: Buffer }
 
@@ -41,7 +41,7 @@ export async function insertWallet(
   trx: Db,
   wallet: NewWallet,
   { kekId, sealed }: Secret,
-): Promise<Wallet | undefined> {
+): Promise<StoredWallet | undefined> {
   const { id, accountId, userId, address } = wallet
   const metadata = JSON.stringify(wallet.metadata)
   const row = [id, accountId, userId, address, metadata]
@@ -54,7 +54,7 @@ export async function insertWallet(
   }
   await trx('wallet_secret').insert({ wallet_id: id, kek_id: kekId, sealed })
   // Normalized as a reader receives it: -0 becomes 0.
-  return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
+  return { ...wallet, metadata: JSON.parse(metadata) as StoredWallet['metadata'], createdAt }
 }
 
 /** `before`: number of wallets of the account before. */
@@ -84,13 +84,13 @@ function noWalletWithId(id: string): ServiceError {
 }
 
 /** The wallet of a user of the account, by userId. */
-export const walletByUser = createLookup<Wallet>(
+export const walletByUser = createLookup<StoredWallet>(
   'wallet by user',
   `${SELECT} and user_id = call.key`,
   noWalletOfUser,
 )
 /** The wallet of the account with this id. */
-export const walletById = createLookup<Wallet>(
+export const walletById = createLookup<StoredWallet>(
   'wallet by id',
   `${SELECT} and id = call.key`,
   noWalletWithId,
@@ -104,13 +104,16 @@ export async function listWallets(
   db: Db,
   accountId: string,
   { userId, slice }: WalletsPage,
-): Promise<Wallet[]> {
+): Promise<StoredWallet[]> {
   const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(columns)
   if (userId !== undefined) void query.where({ user_id: userId })
-  return selectScoped<Wallet>(db, accountId, query)
+  return selectScoped<StoredWallet>(db, accountId, query)
 }
 
 /** A wallet that must exist, of any account. For the worker: the API's role cannot read it without a scope. */
-export async function getWalletById(db: Db, id: string): Promise<Wallet> {
-  return walletById.orThrow(await db('wallet').where({ id }).first<Wallet | undefined>(columns), id)
+export async function getWalletById(db: Db, id: string): Promise<StoredWallet> {
+  return walletById.orThrow(
+    await db('wallet').where({ id }).first<StoredWallet | undefined>(columns),
+    id,
+  )
 }

@@ -38,7 +38,7 @@ const columns = [
   'e.xact',
 ]
 /** True for events before the event horizon. The horizon is read once per statement. */
-export const BEFORE_HORIZON = 'e.xact < (select told_before())'
+export const BEFORE_HORIZON = 'e.xact < (select event_horizon())'
 
 /**
  * Events of the account, oldest first. A reader that resumes after its last event misses none and reads none twice: an
@@ -82,7 +82,7 @@ export async function readPage(
   return toPage(rows, { after, limit: slice.limit })
 }
 
-export const HORIZON = '(select told_before()) as horizon'
+export const HORIZON = '(select event_horizon()) as horizon'
 type Horizon = { horizon: string }
 /** An event, or none; and the horizon. */
 export type PageRow = Horizon & { [K in keyof EventRow]: EventRow[K] | null }

@@ -1,18 +1,18 @@
 import { namedColumns } from '../client/columns.js'
 import { newId } from '../client/ids.js'
 import { reservationColumns, INSERT_RESERVATIONS, type Claim } from './reservations.js'
-import { TIMELINE, toTimeline, type IntentTimeline, type TimelineRow } from './timeline.js'
+import { TIMELINE, toTimeline, type IntentTimeline, type IntentTimelineRow } from './timeline.js'
 import { runPrepared, type Statement } from '../client/prepared.js'
 import { selectScoped } from '../client/scope.js'
 import { toRequestColumns, type StoredRequest } from './storedRequest.js'
 import type { Db } from '../client/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
-  Delay,
-  ExecutionPlan,
-  IntentError,
+  IntentDelay,
+  StepPlan,
+  IntentFailure,
   IntentRequest,
-  IntentStatus,
+  LifecycleStatus,
 } from '../../domain/intent/intent.js'
 
 export type Intent = StoredRequest & {
@@ -20,11 +20,11 @@ export type Intent = StoredRequest & {
   accountId: string
   walletId: string
   metadata: Record<string, unknown> | null
-  delay: Delay | null
+  delay: IntentDelay | null
   retryOf: string | null
-  status: IntentStatus
-  plan: ExecutionPlan | null
-  error: IntentError | null
+  status: LifecycleStatus
+  plan: StepPlan | null
+  error: IntentFailure | null
   requestId: string
   /** Chain heads with the money, which were not indexed when the intent was stored. Its plan waits for them. */
   seenBlocks: SeenBlock[] | null
@@ -78,7 +78,7 @@ export type NewIntent = {
   request: IntentRequest
   /** Base units that the intent moves, from its plan or its request. */
   units: bigint
-  plan: ExecutionPlan | undefined
+  plan: StepPlan | undefined
   /** Chain heads with the money that are not indexed yet. */
   seen?: SeenBlock[]
   /** Reservations of its steps. */
@@ -149,7 +149,7 @@ export async function countOpenIntents(db: Db, accountId: string, most: number):
   return Number(rows[0]?.open ?? 0)
 }
 
-const openStatuses: IntentStatus[] = ['pending', 'planning', 'executing']
+const openStatuses: LifecycleStatus[] = ['pending', 'planning', 'executing']
 
 /** The retry of an intent, or undefined. */
 export async function findRetry(
@@ -227,4 +227,4 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-export type IntentRow = Intent & { timeline: TimelineRow }
+export type IntentRow = Intent & { timeline: IntentTimelineRow }

@@ -6,13 +6,13 @@ import { withTimeline, type Intent, type IntentRow } from './intents.js'
 import { toTimeline, type IntentTimeline } from './timeline.js'
 import type { Knex } from 'knex'
 import type { Db } from '../client/connect.js'
-import type { Action, IntentStatus } from '../../domain/intent/intent.js'
+import type { IntentAction, LifecycleStatus } from '../../domain/intent/intent.js'
 
 /** Filter of intents. Undefined fields do not restrict. Both times are exclusive. */
 export type IntentFilter = {
   walletId: string | undefined
-  statuses: IntentStatus[] | undefined
-  action: Action | undefined
+  statuses: LifecycleStatus[] | undefined
+  action: IntentAction | undefined
   createdAfter: Date | undefined
   createdBefore: Date | undefined
 }

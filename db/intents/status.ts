@@ -1,8 +1,8 @@
 import { runPrepared, type Statement } from '../client/prepared.js'
 import type { Db } from '../client/connect.js'
-import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent/intent.js'
+import type { IntentDelay, StepPlan, IntentFailure } from '../../domain/intent/intent.js'
 
-export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise<void> {
+export async function setPlan(trx: Db, id: string, plan: StepPlan): Promise<void> {
   await move(trx, id, { event: 'planned', value: plan })
 }
 
@@ -24,13 +24,13 @@ export async function completeWhenDone(db: Db, id: string): Promise<boolean> {
   return row?.isCompleted === true
 }
 
-export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {
+export async function setFailed(trx: Db, id: string, error: IntentFailure): Promise<void> {
   await move(trx, id, { event: 'failed', value: error })
 }
 
 type Transition =
-  | { event: 'planned'; value: ExecutionPlan }
-  | { event: 'failed'; value: IntentError }
+  | { event: 'planned'; value: StepPlan }
+  | { event: 'failed'; value: IntentFailure }
   | { event: 'executing'; value?: never }
 
 /** Changes the status and emits the event. Throws when `intent_edge` does not allow the transition. */
@@ -68,7 +68,7 @@ export async function setRecovered(db: Db, id: string, recoverAt: string): Promi
 }
 
 /** Records why a running intent is late, once: the first reason stays. Null: it is on time again. */
-export async function setDelay(db: Db, id: string, delay: Delay | null): Promise<void> {
+export async function setDelay(db: Db, id: string, delay: IntentDelay | null): Promise<void> {
   const values = delay ? ['delayed', JSON.stringify(delay)] : ['delay_over', null]
   await db.raw('select annotate_intent(?, ?, ?)', [id, ...values])
 }
@@ -77,10 +77,10 @@ export async function setDelay(db: Db, id: string, delay: Delay | null): Promise
 export async function setRecovery(
   db: Db,
   id: string,
-  recovery: Omit<NonNullable<IntentError['recovery']>, 'at'>,
+  recovery: Omit<NonNullable<IntentFailure['recovery']>, 'at'>,
 ): Promise<void> {
   const { chain, asset, amount, txHash } = recovery
-  const recovered: Omit<IntentError, 'code' | 'step'> = {
+  const recovered: Omit<IntentFailure, 'code' | 'step'> = {
     message: `The bridge took too long, but ${amount} ${asset} arrived on ${chain} in ${txHash}. The money is in the wallet and was not used further.`,
     recovery: { ...recovery, at: new Date().toISOString() },
     funds: [{ chain, asset, amount }],

@@ -1,8 +1,8 @@
-import type { Action, IntentRequest } from '../../domain/intent/intent.js'
+import type { IntentAction, IntentRequest } from '../../domain/intent/intent.js'
 
 /** A request as stored in the row of its intent. */
 export type StoredRequest = {
-  action: Action
+  action: IntentAction
   asset: string
   /** Requested base units. For a withdrawal of everything, the value at planning. */
   units: string

@@ -39,11 +39,11 @@ export const TIMELINE = `select json_build_object(
     'operations', (${OPERATIONS}))`
 
 export type OperationRow = StepOperation & EffectRow
-export type TimelineRow = Pick<IntentTimeline, 'retriedBy'> & {
+export type IntentTimelineRow = Pick<IntentTimeline, 'retriedBy'> & {
   operations: OperationRow[] | null
 }
 
-export function toTimeline({ operations, ...row }: TimelineRow): IntentTimeline {
+export function toTimeline({ operations, ...row }: IntentTimelineRow): IntentTimeline {
   const rows = operations ?? []
   const included = rows.filter(({ state }) => ['mined', 'confirmed', 'final'].includes(state))
   return { ...row, operations: rows.map(toStepOperation), effects: included.map(toEffect) }

@@ -120,7 +120,7 @@ create trigger account_credits before update on account
 -- The event horizon: every event of an earlier transaction is committed or never will be. It is the oldest running
 -- transaction of this database. A transaction whose database is unknown counts as ours: one that has just ended, or one
 -- that the owner of this function may not see (role pg_read_all_stats). Definer, to see more than the caller.
-create function told_before() returns xid8
+create function event_horizon() returns xid8
 language sql stable security definer set search_path = public, pg_temp as $$
   with now as materialized (select pg_current_snapshot() as snapshot),
   foreigner as materialized (
@@ -215,7 +215,7 @@ create function event_data(i intent, p_event text) returns json language sql sta
     else json_build_object('status', i.status) end
 $$;
 
-grant execute on function told_before to steward_api, steward_worker;
+grant execute on function event_horizon to steward_api, steward_worker;
 grant execute on function create_partitions, drop_partitions to steward_worker;
 
 insert into event_floor (id) values (0);

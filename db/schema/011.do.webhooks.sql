@@ -114,7 +114,7 @@ declare
   v_read int := 0;
 begin
   select * into d from webhook_dispatch for update;
-  v_horizon := told_before();
+  v_horizon := event_horizon();
   made := 0;
   if exists (select from webhook w where w.status = 'enabled' and w.deleted_at is null) then
     with batch as materialized (

@@ -186,7 +186,7 @@ export async function refund(db: Db, requestId: string): Promise<void> {
   await db.raw('select refund_call(?)', [requestId])
 }
 
-export type CreditAccount = {
+export type CreditBalances = {
   balance: number
   totalPurchased: number
   totalUsed: number
@@ -202,7 +202,7 @@ type CreditRow = {
 }
 
 /** The account's credits: monthly and purchased ones together. */
-export async function readCredits(db: Db, accountId: string): Promise<CreditAccount> {
+export async function readCredits(db: Db, accountId: string): Promise<CreditBalances> {
   const query = db('account')
     .where({ id: accountId })
     .select('granted', 'purchased', 'total_purchased', 'total_used', 'plan')

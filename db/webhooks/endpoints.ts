@@ -3,7 +3,7 @@ import { selectScoped } from '../client/scope.js'
 import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../client/connect.js'
 import type { EventType } from '../../domain/events/events.js'
-import type { DisabledReason } from '../../domain/events/webhooks.js'
+import type { EndpointDisabledReason } from '../../domain/events/webhooks.js'
 
 export type WebhookEndpoint = {
   id: string
@@ -13,7 +13,7 @@ export type WebhookEndpoint = {
   events: EventType[] | null
   description: string
   status: 'enabled' | 'disabled'
-  disabledReason: DisabledReason | null
+  disabledReason: EndpointDisabledReason | null
   disabledAt: Date | null
   createdAt: Date
 }

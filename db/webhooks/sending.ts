@@ -1,6 +1,6 @@
 import type { Db } from '../client/connect.js'
 import type { IntentEvent } from '../../domain/events/events.js'
-import type { Attempt, DisabledReason } from '../../domain/events/webhooks.js'
+import type { Attempt, EndpointDisabledReason } from '../../domain/events/webhooks.js'
 
 /** A run of a delivery. A repeated delivery is a new run. */
 export type DeliveryRun = { deliveryId: bigint; run: number }
@@ -151,7 +151,7 @@ export async function hasAccepted(db: Db, webhookId: string, withinMs: number): 
 export async function disableWebhook(
   db: Db,
   webhookId: string,
-  reason: DisabledReason,
+  reason: EndpointDisabledReason,
 ): Promise<void> {
   await db.raw('select disable_webhook(?, ?)', [webhookId, reason])
 }

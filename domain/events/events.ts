@@ -1,5 +1,5 @@
 import { isTerminal } from '../intent/intent.js'
-import type { Action, Delay, IntentError, IntentStatus } from '../intent/intent.js'
+import type { IntentAction, IntentDelay, IntentFailure, LifecycleStatus } from '../intent/intent.js'
 import type { OperationKind } from '../intent/operation.js'
 
 /**
@@ -20,17 +20,23 @@ export type IntentEvent = {
 export type Happening =
   | {
       type: 'created'
-      data: { status: IntentStatus; walletId: string; action: Action; asset: string; units: string }
+      data: {
+        status: LifecycleStatus
+        walletId: string
+        action: IntentAction
+        asset: string
+        units: string
+      }
     }
-  | { type: 'planned'; data: { status: IntentStatus; steps: number } }
-  | { type: 'executing' | 'completed'; data: { status: IntentStatus } }
+  | { type: 'planned'; data: { status: LifecycleStatus; steps: number } }
+  | { type: 'executing' | 'completed'; data: { status: LifecycleStatus } }
   /** A reorg invalidated the reported end. Another end is reported later. */
-  | { type: 'reopened'; data: { status: IntentStatus } }
-  | { type: 'failed' | 'cancelled'; data: { status: IntentStatus; error: IntentError } }
-  | { type: 'delayed'; data: { status: IntentStatus; delay: Delay } }
-  | { type: 'delay_over'; data: { status: IntentStatus } }
+  | { type: 'reopened'; data: { status: LifecycleStatus } }
+  | { type: 'failed' | 'cancelled'; data: { status: LifecycleStatus; error: IntentFailure } }
+  | { type: 'delayed'; data: { status: LifecycleStatus; delay: IntentDelay } }
+  | { type: 'delay_over'; data: { status: LifecycleStatus } }
   /** Burned money arrived after the intent had failed. `error.recovery` states where. */
-  | { type: 'recovered'; data: { status: IntentStatus; error: IntentError } }
+  | { type: 'recovered'; data: { status: LifecycleStatus; error: IntentFailure } }
   | { type: 'step_started'; data: StepFacts }
   /** An operation of the step is confirmed, but not its last one: the burn of a bridge. */
   | { type: 'step_progressed' | 'step_completed'; data: StepFacts & { txHash: string } }
@@ -108,8 +114,8 @@ export const settlingTypes = [
 ] as const satisfies readonly EventType[]
 
 /** True when an intent in this state will have no more events, consistent with `settles`. */
-export const isSettled = (status: IntentStatus, error: IntentError | null): boolean =>
+export const isSettled = (status: LifecycleStatus, error: IntentFailure | null): boolean =>
   isTerminal(status) && !(error && isAwaited(error))
 
 /** True while money of the intent is in the bridge and will arrive. */
-const isAwaited = ({ code, recovery }: IntentError) => code === 'BRIDGE_TIMEOUT' && !recovery
+const isAwaited = ({ code, recovery }: IntentFailure) => code === 'BRIDGE_TIMEOUT' && !recovery

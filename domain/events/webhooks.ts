@@ -25,7 +25,7 @@ export const attemptErrors = {
   status_refused: 'The endpoint responded with a status other than 2xx.',
   endpoint_disabled: 'The endpoint was disabled or deleted.',
 } as const
-export type AttemptError = keyof typeof attemptErrors
+export type AttemptFailure = keyof typeof attemptErrors
 
 /** Why an endpoint is disabled. */
 export const disabledReasons = {
@@ -33,14 +33,14 @@ export const disabledReasons = {
   gone: 'It responded with 410 Gone.',
   failing: 'It has accepted no delivery for three days.',
 } as const
-export type DisabledReason = keyof typeof disabledReasons
+export type EndpointDisabledReason = keyof typeof disabledReasons
 
 /** One delivery attempt. `body`: the first 1 kB of the response. */
 export type Attempt = {
   at: string
   ms: number
   status?: number
-  error?: AttemptError
+  error?: AttemptFailure
   body?: string
 }
 

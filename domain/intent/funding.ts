@@ -13,7 +13,7 @@ export type FundingStatus = (typeof fundingStatuses)[number]
 export const demoFunding = { chain: 'arbitrum-sepolia', asset: 'USDC', units: 1_000_000n } as const
 
 /** Status of a funding, from the operation that pays it. `message` states why it failed. */
-export function tellFunding(row: StepOperation | undefined): {
+export function fundingProgress(row: StepOperation | undefined): {
   status: FundingStatus
   txHash?: string
   waitingFor?: WaitingFor

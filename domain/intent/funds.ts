@@ -1,4 +1,10 @@
-import { sourceStepOf, spendingChain, type ExecutionPlan, type Funds, type Step } from './intent.js'
+import {
+  sourceStepOf,
+  spendingChain,
+  type StepPlan,
+  type LocatedFunds,
+  type PlanStep,
+} from './intent.js'
 import { completionOf, type Effect } from './results.js'
 import { assetText } from '../money.js'
 /**
@@ -6,7 +12,7 @@ import { assetText } from '../money.js'
  * later steps when a reorg undid an earlier one. The input of the failed step is where it was. Amounts come from the
  * chains' logs, or from the plan where no log exists.
  */
-export function locateFunds(plan: ExecutionPlan, failed: Step, effects: Effect[]): Funds[] {
+export function locateFunds(plan: StepPlan, failed: PlanStep, effects: Effect[]): LocatedFunds[] {
   const { sequence: at } = failed
   const spending = plan.steps.filter((step) => step.sequence === at || completionOf(step, effects))
   const spent = spending.flatMap((step) => sourceStepOf(plan, step)?.sequence ?? [])
@@ -20,8 +26,8 @@ export function locateFunds(plan: ExecutionPlan, failed: Step, effects: Effect[]
  * Where the money of an intent is now, in any state: the unspent output of its steps, and the input of its pending
  * steps. Amounts come from the chains' logs, or from the plan where no log exists.
  */
-export function currentFunds(plan: ExecutionPlan, effects: Effect[]): Funds[] {
-  const hasLeft = (step: Step) => completionOf(step, effects) ?? isBurned(step, effects)
+export function currentFunds(plan: StepPlan, effects: Effect[]): LocatedFunds[] {
+  const hasLeft = (step: PlanStep) => completionOf(step, effects) ?? isBurned(step, effects)
   const spent = plan.steps
     .filter(hasLeft)
     .flatMap((step) => sourceStepOf(plan, step)?.sequence ?? [])
@@ -36,7 +42,7 @@ export function currentFunds(plan: ExecutionPlan, effects: Effect[]): Funds[] {
 }
 
 /** The output of a step and its place. A deposit's is in its market. */
-function resultOf(step: Step, effects: Effect[]): Funds[] {
+function resultOf(step: PlanStep, effects: Effect[]): LocatedFunds[] {
   const units = completionOf(step, effects)?.units
   if (step.type !== 'deposit' || units === undefined) return outputOf(step, effects)
   const { chain, asset, protocol } = step
@@ -44,7 +50,7 @@ function resultOf(step: Step, effects: Effect[]): Funds[] {
 }
 
 /** The output of a completed step in the wallet. A deposit has none there. */
-function outputOf(step: Step, effects: Effect[]): Funds[] {
+function outputOf(step: PlanStep, effects: Effect[]): LocatedFunds[] {
   const units = completionOf(step, effects)?.units
   if (units === undefined || step.type === 'deposit') return []
   const amount = assetText(units)
@@ -53,13 +59,13 @@ function outputOf(step: Step, effects: Effect[]): Funds[] {
   return [{ chain: step.chain, asset, amount }]
 }
 
-const isBurned = (step: Step, effects: Effect[]): boolean =>
+const isBurned = (step: PlanStep, effects: Effect[]): boolean =>
   effects.some(
     ({ sequence, kind, confirmed, success }) =>
       sequence === step.sequence && kind === 'bridge' && confirmed && success,
   )
 
-function unspent(plan: ExecutionPlan, step: Step, effects: Effect[]): Funds {
+function unspent(plan: StepPlan, step: PlanStep, effects: Effect[]): LocatedFunds {
   const { asset } = step
   const sourceStep = sourceStepOf(plan, step)
   const units = sourceStep && completionOf(sourceStep, effects)?.units

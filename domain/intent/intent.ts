@@ -4,7 +4,7 @@ import type { OperationKind } from './operation.js'
 import type { WaitingCode } from './waiting.js'
 
 export const actions = ['lend', 'withdraw', 'bridge'] as const
-export type Action = (typeof actions)[number]
+export type IntentAction = (typeof actions)[number]
 
 /** A validated request: amounts in base units, chains by their canonical names. */
 export type LendRequest = {
@@ -65,7 +65,7 @@ export type SwapStep = AnyStep & {
   arrives: string
   minimum: string
 }
-export type Step = DepositStep | WithdrawStep | BridgeStep | SwapStep
+export type PlanStep = DepositStep | WithdrawStep | BridgeStep | SwapStep
 export type BridgeSpeed = 'fast' | 'standard'
 
 export const strategies = [
@@ -75,31 +75,31 @@ export const strategies = [
   'direct-bridge',
 ] as const
 
-export type ExecutionPlan = {
+export type StepPlan = {
   strategy: (typeof strategies)[number]
   targetChain: string
   /** For `lend` and `withdraw`: the market of the deposit, or of the first withdrawal. */
   targetProtocol?: string
   /** For `lend`, in percent. */
   expectedApy?: number
-  steps: Step[]
+  steps: PlanStep[]
   estimatedGasUsd: number
   estimatedTime: string
   reasoning: string
   /** Warnings for the caller. Absent: none. */
-  warnings?: PlanWarning[]
+  warnings?: PlanningWarning[]
   /** Other options, the best first. Absent: the planner knows none. */
-  alternatives?: PlanAlternative[]
+  alternatives?: MarketAlternative[]
 }
 
 export const warningCodes = ['NOT_WORTH_IT', 'ASSET_CHANGES', 'MARKET_NEARLY_FULL'] as const
-export type PlanWarning = { code: (typeof warningCodes)[number]; message: string }
+export type PlanningWarning = { code: (typeof warningCodes)[number]; message: string }
 
 /**
  * A market that was not chosen. `apy` in percent. `netUsd`: the return of one year after the cost of moving there, in
  * USD, absent without a route. `why` is a sentence.
  */
-export type PlanAlternative = {
+export type MarketAlternative = {
   chain: string
   protocol: string
   asset: string
@@ -109,12 +109,12 @@ export type PlanAlternative = {
 }
 
 /** The chain on which a step spends money. */
-export const spendingChain = (step: Step) => (step.type === 'bridge' ? step.from : step.chain)
+export const spendingChain = (step: PlanStep) => (step.type === 'bridge' ? step.from : step.chain)
 
 export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
-export type IntentStatus = (typeof statuses)[number]
+export type LifecycleStatus = (typeof statuses)[number]
 
-const rank: Record<IntentStatus, number> = {
+const rank: Record<LifecycleStatus, number> = {
   pending: 0,
   planning: 1,
   executing: 2,
@@ -122,52 +122,57 @@ const rank: Record<IntentStatus, number> = {
   failed: 3,
 }
 
-export const isTerminal = (status: IntentStatus) => rank[status] === 3
+export const isTerminal = (status: LifecycleStatus) => rank[status] === 3
 
 /**
  * An amount of money and its place: the wallet, the market of a protocol, or the `bridge` between two chains. `amount`
  * is decimal text in whole tokens.
  */
-export type Funds = { chain: string; asset: string; amount: string; protocol?: string }
+export type LocatedFunds = { chain: string; asset: string; amount: string; protocol?: string }
 
 /**
  * Why an intent failed: a published code, the step, and where the money is. `recovery` reports burned money that arrived
  * after the failure.
  */
-export type IntentError = {
+export type IntentFailure = {
   code: FailureCode
   message: string
   step?: number
-  funds?: Funds[]
+  funds?: LocatedFunds[]
   recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
 }
 
 /** Why an intent is late without a failure, since when (ISO 8601), and where the money is. */
-export type Delay = { code: 'BRIDGE_TIMEOUT'; since: string; message: string; funds: Funds[] }
+export type IntentDelay = {
+  code: 'BRIDGE_TIMEOUT'
+  since: string
+  message: string
+  funds: LocatedFunds[]
+}
 
 /** Progress of a running workflow, the result of its query `progress`. `waitingFor`: why a step takes longer than a minute. */
 export type Progress = {
-  status: IntentStatus
+  status: LifecycleStatus
   completedSteps: number
   currentStep?: number
   waitingFor?: { code: WaitingCode; since: string }
 }
 
 /** The kind of the operation that completes a step. A bridge step completes with its mint. */
-export const lastKind = ({ type }: Step): OperationKind => (type === 'bridge' ? 'mint' : type)
+export const lastKind = ({ type }: PlanStep): OperationKind => (type === 'bridge' ? 'mint' : type)
 
 /**
  * The step whose output a step spends. Undefined when it spends money that existed before. A withdrawal spends a
  * position in its market.
  */
-export function sourceStepOf(plan: ExecutionPlan, step: Step): Step | undefined {
+export function sourceStepOf(plan: StepPlan, step: PlanStep): PlanStep | undefined {
   if (step.type === 'withdraw') return undefined
   const before = plan.steps.find(({ sequence }) => sequence === step.sequence - 1)
   return before && before.type !== 'deposit' ? before : undefined
 }
 
 /** Expected base units from the withdrawals of a plan, after the swaps that follow them. */
-export function plannedWithdrawal({ steps }: ExecutionPlan): bigint {
+export function plannedWithdrawal({ steps }: StepPlan): bigint {
   const delivered = steps.map((step, i) => {
     if (step.type === 'swap') return step.arrives
     return step.type === 'withdraw' && steps[i + 1]?.type !== 'swap' ? step.amount : undefined
@@ -176,6 +181,6 @@ export function plannedWithdrawal({ steps }: ExecutionPlan): bigint {
 }
 
 /** The later of two statuses of one intent, so that a reader never sees it go backwards. */
-export function laterStatus(a: IntentStatus, b: IntentStatus): IntentStatus {
+export function laterStatus(a: LifecycleStatus, b: LifecycleStatus): LifecycleStatus {
   return rank[b] > rank[a] ? b : a
 }

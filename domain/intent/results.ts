@@ -1,4 +1,4 @@
-import { sourceStepOf, lastKind, type ExecutionPlan, type Step } from './intent.js'
+import { sourceStepOf, lastKind, type StepPlan, type PlanStep } from './intent.js'
 import { assetText } from '../money.js'
 
 /** The effect of a step as recorded by the chain. Gas figures are the operation's own share. */
@@ -40,7 +40,7 @@ export type IntentResults = {
 }
 
 /** The confirmed effect that completes a step, or undefined. */
-export function completionOf(step: Step, effects: Effect[]): Effect | undefined {
+export function completionOf(step: PlanStep, effects: Effect[]): Effect | undefined {
   return effects.find(
     ({ sequence, kind, confirmed, success }) =>
       sequence === step.sequence && kind === lastKind(step) && confirmed && success,
@@ -48,7 +48,7 @@ export function completionOf(step: Step, effects: Effect[]): Effect | undefined 
 }
 
 /** The sum of the effects of an intent. */
-export function resultsOf(plan: ExecutionPlan, effects: Effect[]): IntentResults {
+export function resultsOf(plan: StepPlan, effects: Effect[]): IntentResults {
   const done = plan.steps.flatMap((step) => completionOf(step, effects) ?? [])
   const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
   const isOver = done.length === plan.steps.length
@@ -73,7 +73,7 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[]): IntentResults
 }
 
 /** Output of the steps that no other step has spent. */
-function finalUnits(plan: ExecutionPlan, done: Effect[]): bigint {
+function finalUnits(plan: StepPlan, done: Effect[]): bigint {
   const spent = plan.steps.map((step) => sourceStepOf(plan, step)?.sequence)
   return done
     .filter(({ sequence }) => !spent.includes(sequence))

@@ -1,16 +1,16 @@
 import { invalidRequest } from '../errors.js'
 import {
   sourceStepOf,
-  type ExecutionPlan,
+  type StepPlan,
   type IntentRequest,
-  type Step,
+  type PlanStep,
   type WithdrawRequest,
 } from './intent.js'
 import { completionOf, type Effect } from './results.js'
 import { assetUnits } from '../money.js'
 
 /** A failed intent: its request, its plan, and its effects so far. */
-export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
+export type Failed = { request: IntentRequest; plan: StepPlan | null; effects: Effect[] }
 
 /**
  * The remaining work of a failed intent, from where its money is now. Output of confirmed steps is not delivered twice.
@@ -39,7 +39,7 @@ export function remainingRequest({ request, plan, effects }: Failed): IntentRequ
 
 function remainingWithdrawal(
   request: WithdrawRequest,
-  plan: ExecutionPlan,
+  plan: StepPlan,
   effects: Effect[],
 ): WithdrawRequest {
   const unswapped = unswappedOf(plan, effects)
@@ -57,7 +57,7 @@ function remainingWithdrawal(
 }
 
 /** Money in the wallet that awaits a swap. A chain has one asset to swap. */
-function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['unswapped'] {
+function unswappedOf(plan: StepPlan, effects: Effect[]): WithdrawRequest['unswapped'] {
   const waiting = plan.steps.flatMap((step) => {
     if (step.type !== 'swap' || completionOf(step, effects)) return []
     const sourceStep = sourceStepOf(plan, step)
@@ -68,9 +68,9 @@ function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['u
   return first && { ...first, units: waiting.reduce((sum, { units }) => sum + units, 0n) }
 }
 
-const assetOf = (step: Step) => (step.type === 'swap' ? step.toAsset : step.asset)
+const assetOf = (step: PlanStep) => (step.type === 'swap' ? step.toAsset : step.asset)
 
-function assertNotInBridge(plan: ExecutionPlan, effects: Effect[]): void {
+function assertNotInBridge(plan: StepPlan, effects: Effect[]): void {
   const burned = effects.filter(({ kind, success }) => kind === 'bridge' && success)
   const minted = plan.steps.filter(
     (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,

@@ -1,13 +1,13 @@
-import { sourceStepOf, type Action, type ExecutionPlan, type Step } from './intent.js'
+import { sourceStepOf, type IntentAction, type StepPlan, type PlanStep } from './intent.js'
 import { leastOutput, type PriceLimits } from '../limits.js'
 import { assetUnits } from '../money.js'
 import { dustOf } from '../plan/sources.js'
 
 /** The request of an intent. `units`: base units of the asset. For a withdrawal of everything, its value at planning. */
-export type Asked = { action: Action; units: bigint; everything: boolean }
+export type Asked = { action: IntentAction; units: bigint; everything: boolean }
 
 /** Step types that each action may use. */
-const stepsOf: Record<Action, Step['type'][]> = {
+const stepsOf: Record<IntentAction, PlanStep['type'][]> = {
   lend: ['bridge', 'swap', 'deposit'],
   withdraw: ['withdraw', 'swap'],
   bridge: ['bridge'],
@@ -21,7 +21,7 @@ const ROUNDING_UNITS = 10n
  * another asset counts as the least that a swap returns, and dust may come with it. A withdrawal of everything is
  * bounded by the positions in the markets.
  */
-export function isWithinRequest(asked: Asked, plan: ExecutionPlan, limits: PriceLimits): boolean {
+export function isWithinRequest(asked: Asked, plan: StepPlan, limits: PriceLimits): boolean {
   if (plan.steps.some(({ type }) => !stepsOf[asked.action].includes(type))) return false
   if (asked.everything) return true
   const spending = plan.steps.filter((step) => sourceStepOf(plan, step) === undefined)
@@ -32,7 +32,7 @@ export function isWithinRequest(asked: Asked, plan: ExecutionPlan, limits: Price
 }
 
 /** The least output of a withdrawal step in the requested asset. */
-function leastOutputOf(step: Step, plan: ExecutionPlan, limits: PriceLimits): bigint {
+function leastOutputOf(step: PlanStep, plan: StepPlan, limits: PriceLimits): bigint {
   const units = assetUnits(step.amount)
   const isSwapped =
     step.type === 'swap' ||
@@ -40,7 +40,7 @@ function leastOutputOf(step: Step, plan: ExecutionPlan, limits: PriceLimits): bi
   return isSwapped ? leastOutput(units, limits) : units
 }
 
-function dustBeside(step: Step): bigint {
+function dustBeside(step: PlanStep): bigint {
   const isWhole = step.type === 'swap' || (step.type === 'withdraw' && step.everything === true)
   return isWhole ? dustOf(assetUnits(step.amount)) : 0n
 }

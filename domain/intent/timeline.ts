@@ -1,5 +1,5 @@
 import { partsOf, type BridgePart } from './bridgeParts.js'
-import type { ExecutionPlan, Step } from './intent.js'
+import type { StepPlan, PlanStep } from './intent.js'
 import { completionOf, type Effect } from './results.js'
 import {
   afterBurn,
@@ -13,7 +13,7 @@ import {
   type StepOperation,
   type StepStatus,
 } from './stepOperation.js'
-import type { IntentError, IntentStatus } from './intent.js'
+import type { IntentFailure, LifecycleStatus } from './intent.js'
 import type { WaitingCode, WaitingFor } from './waiting.js'
 
 export type StepTimeline = {
@@ -28,8 +28,8 @@ export type StepTimeline = {
 
 /** The progress of an intent, beside its plan. */
 export type IntentProgress = {
-  status: IntentStatus
-  error: IntentError | null
+  status: LifecycleStatus
+  error: IntentFailure | null
   /** When the intent last changed, ISO 8601. */
   since: string
   operations: StepOperation[]
@@ -37,11 +37,11 @@ export type IntentProgress = {
 }
 
 /** Usual duration of a wait in seconds, undefined where unknown. */
-export type Usual = (step: Step, code: WaitingCode, chain: string) => number | undefined
+export type Usual = (step: PlanStep, code: WaitingCode, chain: string) => number | undefined
 
 /** The timeline of each step of a plan, in their order. */
-export function tellSteps(
-  plan: ExecutionPlan,
+export function stepTimelines(
+  plan: StepPlan,
   progress: IntentProgress,
   usual: Usual,
 ): StepTimeline[] {
@@ -58,7 +58,7 @@ export function tellSteps(
 /** `isReached`: all earlier steps are completed, since `since`. */
 type StepProgress = IntentProgress & { isReached: boolean }
 
-function stepTimeline(step: Step, progress: StepProgress, usual: Usual): StepTimeline {
+function stepTimeline(step: PlanStep, progress: StepProgress, usual: Usual): StepTimeline {
   const { sequence } = step
   const own = progress.operations.filter((one) => one.sequence === sequence)
   const isDone = completionOf(step, progress.effects) !== undefined
@@ -79,7 +79,7 @@ function stepTimeline(step: Step, progress: StepProgress, usual: Usual): StepTim
 }
 
 function statusOf(
-  { sequence }: Step,
+  { sequence }: PlanStep,
   row: StepOperation | undefined,
   { status, error, isReached }: StepProgress,
 ): StepStatus {
@@ -91,7 +91,7 @@ function statusOf(
 type OperationProgress = { row: StepOperation | undefined; progress: StepProgress }
 
 function waitOfStep(
-  step: Step,
+  step: PlanStep,
   { row, progress }: OperationProgress,
   usual: Usual,
 ): WaitingFor | undefined {

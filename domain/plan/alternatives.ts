@@ -1,6 +1,6 @@
 import { findCandidate, netUsd, obstacleOf, ranking, type Candidate } from './candidates.js'
 import { merits } from './explainLend.js'
-import type { LendRequest, PlanAlternative } from '../intent/intent.js'
+import type { LendRequest, MarketAlternative } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 import type { Rate } from '../yields.js'
 
@@ -18,7 +18,7 @@ export function alternativesOf(
   request: LendRequest,
   state: MarketState,
   best: Candidate,
-): PlanAlternative[] {
+): MarketAlternative[] {
   const options = state.rates
     .filter((rate) => rate !== best.rate)
     .map((rate): Option => ({ rate, candidate: findCandidate(request, state, rate) }))
@@ -38,7 +38,7 @@ function toAlternative(
   { chain, protocol, asset, apyPercent }: Rate,
   why: string,
   candidate?: Candidate,
-): PlanAlternative {
+): MarketAlternative {
   const net = candidate ? { netUsd: netUsd(candidate, YEAR_DAYS) } : {}
   return { chain, protocol, asset, apy: apyPercent, ...net, why }
 }

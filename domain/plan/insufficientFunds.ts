@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
 import { assetText } from '../money.js'
-import type { Funds } from '../intent/intent.js'
+import type { LocatedFunds } from '../intent/intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**
@@ -19,7 +19,7 @@ export function insufficientFunds(
   const where = counted.length === 1 && counted[0] ? counted[0].chain : 'one chain'
   const message = `The intent needs ${required} ${asset} on ${where}. ${available} is available.`
   const spread = `Several chains together have ${assetText(total)} ${asset}.`
-  const funds = [...chains, ...paused].flatMap(({ chain, availableUnits }): Funds[] => {
+  const funds = [...chains, ...paused].flatMap(({ chain, availableUnits }): LocatedFunds[] => {
     return availableUnits === undefined ? [] : [{ chain, asset, amount: assetText(availableUnits) }]
   })
   return new ServiceError('INSUFFICIENT_FUNDS', total > most ? `${message} ${spread}` : message, {

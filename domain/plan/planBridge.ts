@@ -4,7 +4,7 @@ import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
 import { findTransfer, refusalOf, type TransferRefusal } from './transfer.js'
-import type { BridgeRequest, ExecutionPlan } from '../intent/intent.js'
+import type { BridgeRequest, StepPlan } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
 /**
@@ -13,7 +13,7 @@ import type { MarketState } from './market.js'
  * @throws {ServiceError} INVALID_REQUEST with the reason `no_route`, `above_maximum`, `above_fee_limit` or
  *   `below_fee` when no route can move the amount. INSUFFICIENT_FUNDS as documented at `insufficientFunds`.
  */
-export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
+export function planBridge(request: BridgeRequest, state: MarketState): StepPlan {
   const { asset, amountUnits, fromChain, toChain } = request
   const move = { asset, amountUnits, from: fromChain, to: toChain }
   const transfer = findTransfer(state, move)

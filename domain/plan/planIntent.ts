@@ -1,7 +1,7 @@
 import { planBridge } from './planBridge.js'
 import { planLend } from './planLend.js'
 import { planWithdraw } from './planWithdraw.js'
-import type { ExecutionPlan, IntentRequest } from '../intent/intent.js'
+import type { StepPlan, IntentRequest } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
 /**
@@ -10,7 +10,7 @@ import type { MarketState } from './market.js'
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST, as documented at `planLend`, `planWithdraw` and
  *   `planBridge`.
  */
-export function planIntent(request: IntentRequest, state: MarketState): ExecutionPlan {
+export function planIntent(request: IntentRequest, state: MarketState): StepPlan {
   switch (request.action) {
     case 'lend':
       return planLend(request, state)

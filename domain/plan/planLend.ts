@@ -8,7 +8,7 @@ import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
 import { isQuoted } from './swap.js'
 import { bestRate, type Rate } from '../yields.js'
 import { lendWarnings, warningsField } from './warnings.js'
-import type { ExecutionPlan, LendRequest } from '../intent/intent.js'
+import type { StepPlan, LendRequest } from '../intent/intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**
@@ -19,7 +19,7 @@ import type { ChainState, MarketState } from './market.js'
  * @throws {ServiceError} INSUFFICIENT_FUNDS as documented at `insufficientFunds`, counted over the chains with a route
  *   to a market. INVALID_REQUEST when the asset has no market, or no bridge or swap can move the amount.
  */
-export function planLend(request: LendRequest, state: MarketState): ExecutionPlan {
+export function planLend(request: LendRequest, state: MarketState): StepPlan {
   const rates = state.rates.filter(({ chain }) => !request.chain || chain === request.chain)
   const offers = rates.filter((rate) => takes(rate, request, state))
   if (offers.length === 0) throw noMarket(request)

@@ -14,7 +14,7 @@ import {
 import { numbered, swapStep, withdrawStep } from './steps.js'
 import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
 import { swapWarnings, warningsField } from './warnings.js'
-import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent/intent.js'
+import type { StepPlan, LocatedFunds, WithdrawRequest } from '../intent/intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
 /** Base units by which a position may be worth less than its deposits, because markets round down. */
@@ -28,7 +28,7 @@ const ROUNDING_UNITS = 10n
  *   and the reason `no_liquidity` when the markets do not have the cash now. INVALID_REQUEST with the reason
  *   `market_busy` when it would withdraw everything from a market from which another intent is withdrawing.
  */
-export function planWithdraw(request: WithdrawRequest, state: MarketState): ExecutionPlan {
+export function planWithdraw(request: WithdrawRequest, state: MarketState): StepPlan {
   const chain = state.chains.find((one) => one.chain === request.chain)
   const swap = chain && swapBefore(request, state)
   const rest = swap ? remainderAfter(request, swap) : request
@@ -184,7 +184,7 @@ function explainUnswapped(
 }
 
 /** Positions on all chains. */
-function lentFunds({ positions }: MarketState): Funds[] {
+function lentFunds({ positions }: MarketState): LocatedFunds[] {
   return positions.map(({ chain, protocol, asset, availableUnits }) => ({
     chain,
     protocol,

@@ -47,14 +47,14 @@ function sourceOf(
       one.asset === asset,
   )
   const payable = availableUnits < liquidityUnits ? availableUnits : liquidityUnits
-  const brought = (units: bigint) => (quote ? outputOf(quote, units) : units)
+  const output = (units: bigint) => (quote ? outputOf(quote, units) : units)
   return {
     position,
     quote,
     // A market without a known rate is left first.
     apyPercent: rate?.apyPercent ?? 0,
-    worthUnits: brought(availableUnits),
-    payableUnits: brought(payable),
+    worthUnits: output(availableUnits),
+    payableUnits: output(payable),
   }
 }
 

@@ -1,14 +1,14 @@
 import { assetText } from '../money.js'
-import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../intent/intent.js'
+import type { BridgeStep, DepositStep, PlanStep, SwapStep, WithdrawStep } from '../intent/intent.js'
 import type { PositionState } from './market.js'
 import type { Swap } from './swap.js'
 import type { Transfer } from './transfer.js'
 import type { Rate } from '../yields.js'
 
-type Unnumbered<Kind> = Kind extends Step ? Omit<Kind, 'sequence'> : never
+type Unnumbered<Kind> = Kind extends PlanStep ? Omit<Kind, 'sequence'> : never
 
 /** Numbers steps from 1 in the order of their execution. */
-export function numbered(steps: Unnumbered<Step>[]): Step[] {
+export function numbered(steps: Unnumbered<PlanStep>[]): PlanStep[] {
   return steps.map((step, index) => ({ sequence: index + 1, ...step }))
 }
 

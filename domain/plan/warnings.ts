@@ -1,6 +1,6 @@
 import { daysToRecover, netUsd, type Candidate } from './candidates.js'
 import { assetText } from '../money.js'
-import type { PlanWarning, Step } from '../intent/intent.js'
+import type { PlanningWarning, PlanStep } from '../intent/intent.js'
 
 const YEAR_DAYS = 365
 /** Share of the market's capacity, in percent, above which a deposit leaves it nearly full. */
@@ -11,12 +11,15 @@ const NEARLY_FULL_PERCENT = 90n
  *
  * @param ranked - The chosen market, and the other reachable ones.
  */
-export function lendWarnings(ranked: [Candidate, ...Candidate[]], steps: Step[]): PlanWarning[] {
+export function lendWarnings(
+  ranked: [Candidate, ...Candidate[]],
+  steps: PlanStep[],
+): PlanningWarning[] {
   return [...notWorthIt(ranked), ...swapWarnings(steps), ...nearlyFull(ranked[0])]
 }
 
 /** Warns about each pair of assets that a plan swaps. */
-export function swapWarnings(steps: Step[]): PlanWarning[] {
+export function swapWarnings(steps: PlanStep[]): PlanningWarning[] {
   const messages = steps.flatMap((step) =>
     step.type === 'swap' ? `${step.asset} is swapped to ${step.toAsset} on the way.` : [],
   )
@@ -24,7 +27,7 @@ export function swapWarnings(steps: Step[]): PlanWarning[] {
 }
 
 /** Warns when a year of interest does not cover the costs, compared with staying where that earns interest. */
-function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanWarning[] {
+function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanningWarning[] {
   const code = 'NOT_WORTH_IT'
   const year = netUsd(best, YEAR_DAYS)
   if (year < 0) {
@@ -39,7 +42,7 @@ function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanWarning
   return [{ code, message }]
 }
 
-function nearlyFull({ rate, depositUnits }: Candidate): PlanWarning[] {
+function nearlyFull({ rate, depositUnits }: Candidate): PlanningWarning[] {
   const { capacityUnits, asset, protocol, chain } = rate
   if (capacityUnits === undefined) return []
   if (depositUnits * 100n <= capacityUnits * NEARLY_FULL_PERCENT) return []
@@ -49,4 +52,5 @@ function nearlyFull({ rate, depositUnits }: Candidate): PlanWarning[] {
 }
 
 /** The optional field of a plan. Absent without warnings. */
-export const warningsField = (warnings: PlanWarning[]) => (warnings.length > 0 ? { warnings } : {})
+export const warningsField = (warnings: PlanningWarning[]) =>
+  warnings.length > 0 ? { warnings } : {}

@@ -124,7 +124,7 @@ async function checkReserve({ read }: Probe, reserve: ProbedReserve): Promise<Fl
     read(ofToken('POOL')),
   ])
   if (!stored) return [permanent(`no Aave pool at ${reserve.pool}`)]
-  const { configuration, aToken: listed } = stored as unknown as ReserveData
+  const { configuration, aToken: listed } = stored as unknown as CheckedReserve
   if (!isAddress(listed, reserve.aToken)) return [permanent('the pool does not list the token')]
   return [
     ...(isAddress(asset?.[0], reserve.asset)
@@ -139,7 +139,7 @@ async function checkReserve({ read }: Probe, reserve: ProbedReserve): Promise<Fl
   ]
 }
 
-type ReserveData = { configuration: bigint; aToken: string }
+type CheckedReserve = { configuration: bigint; aToken: string }
 
 const isAddress = (answer: unknown, address: string) =>
   typeof answer === 'string' && isSameAddress(answer, address)

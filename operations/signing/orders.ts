@@ -1,12 +1,12 @@
 import { runPrepared, type Statement } from '../../db/client/prepared.js'
 import type { Db } from '../../db/client/connect.js'
 import type { WalletSecret } from '../../db/keys.js'
-import type { ExecutionPlan } from '../../domain/intent/intent.js'
+import type { StepPlan } from '../../domain/intent/intent.js'
 import type { Asked } from '../../domain/intent/spending.js'
 import type { Operation } from '../operations.js'
 
 /** The plan of an operation's intent, and the request of its caller. */
-export type PlannedRequest = { plan: ExecutionPlan; asked: Asked }
+export type PlannedRequest = { plan: StepPlan; asked: Asked }
 
 /**
  * The input for building an operation, beside its row: the key of its wallet, and the plan. `planned` is undefined
@@ -19,7 +19,7 @@ export type SigningInput = {
 
 type OrderRow = { id: string } & {
   [Column in keyof WalletSecret]: WalletSecret[Column] | null
-} & { plan: ExecutionPlan | null; action: Asked['action']; units: string; everything: boolean }
+} & { plan: StepPlan | null; action: Asked['action']; units: string; everything: boolean }
 
 /** Reads the input for building operations, by their ids, in one statement. */
 export async function readOrders(

@@ -16,7 +16,7 @@ import type { Held } from '../../domain/intent/waiting.js'
 import type {
   BridgeStep,
   DepositStep,
-  Step,
+  PlanStep,
   SwapStep,
   WithdrawStep,
 } from '../../domain/intent/intent.js'
@@ -78,13 +78,17 @@ export async function rebuildCalls(
 export function getPlanned(
   { sequence }: Operation,
   { planned }: SigningInput,
-): PlannedRequest & { step: Step } {
+): PlannedRequest & { step: PlanStep } {
   const step = planned?.plan.steps.find((candidate) => candidate.sequence === sequence)
   if (planned && step) return { ...planned, step }
   throw refusal('the operation must be in the plan.')
 }
 
-function allowedCalls(place: BuildContext, step: Step, spending: Spending): Promise<AllowedCalls> {
+function allowedCalls(
+  place: BuildContext,
+  step: PlanStep,
+  spending: Spending,
+): Promise<AllowedCalls> {
   switch (step.type) {
     case 'deposit':
       return Promise.resolve(toDeposit(place.client.chain, step, spending))

@@ -2,7 +2,7 @@ import { readBlock, readReceipt, type Receipt } from '../../evm/read.js'
 import { refusal } from '../../custody/policy.js'
 import { findOperation, type Operation } from '../../operations/operations.js'
 import { ServiceError } from '../../domain/errors.js'
-import { lastKind, type Step } from '../../domain/intent/intent.js'
+import { lastKind, type PlanStep } from '../../domain/intent/intent.js'
 import { assetUnits } from '../../domain/money.js'
 import { chainKeyOf, operationId } from '../../operations/operationId.js'
 import { outcomeOf } from '../../operations/outcome.js'
@@ -11,7 +11,7 @@ import type { Round } from '../signingContext.js'
 import type { Held } from '../../domain/intent/waiting.js'
 import type { Db } from '../../db/client/connect.js'
 
-type Fed = { operation: Operation; sourceStep: Step; wallet: string }
+type Fed = { operation: Operation; sourceStep: PlanStep; wallet: string }
 
 /**
  * Base units that the previous step delivered to the wallet, read from the logs of its operation on the spending

@@ -13,7 +13,7 @@ import {
 } from '../db/rows.js'
 import { waitUntilBlocked } from '../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import type { IntentStatus } from '../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../domain/intent/intent.js'
 
 const PRICE = 5
 
@@ -43,7 +43,7 @@ type OperationValues = Record<string, unknown>
 /** A charged intent with an operation in the given state. */
 async function paidIntent(
   operation?: OperationValues,
-  status: IntentStatus = 'executing',
+  status: LifecycleStatus = 'executing',
 ): Promise<string> {
   const requestId = newId('req_')
   const { accountId } = wallet

@@ -11,7 +11,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
-import type { BridgeStep, DepositStep, Step } from '../../domain/intent/intent.js'
+import type { BridgeStep, DepositStep, PlanStep } from '../../domain/intent/intent.js'
 
 let database: TestDatabase
 let activities: Activities
@@ -99,11 +99,14 @@ describe('finalizeIntent with a reported failure', () => {
 })
 
 describe('a success that an operator forged', () => {
-  const second = (step: Partial<DepositStep>): StepInput<Step> => ({
+  const second = (step: Partial<DepositStep>): StepInput<PlanStep> => ({
     ...{ intentId: '', accountId: wallet.accountId, walletId: wallet.id, deadlineMs: Infinity },
     step: { type: 'deposit', sequence: 2, amount: '1', ...step } as DepositStep,
   })
-  const spend = async (operation?: Record<string, unknown>, fedBy?: StepInput<Step>['fedBy']) => {
+  const spend = async (
+    operation?: Record<string, unknown>,
+    fedBy?: StepInput<PlanStep>['fedBy'],
+  ) => {
     const intentId = await insertTestIntent(database.db, wallet, 'executing')
     if (operation) await insertTestOperation(database.db, wallet, intentId, operation)
     const input = { ...second({}), intentId, ...(fedBy && { fedBy }) }

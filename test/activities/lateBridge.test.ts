@@ -19,7 +19,7 @@ import {
   source,
   stranger,
 } from '../relayer/bridge/bridging.js'
-import type { Wallet } from '../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../db/accounts/wallets.js'
 import { isUnsettled } from '../../domain/intent/waitReason.js'
 import type { BridgeStep } from '../../domain/intent/intent.js'
 import type { ChainSite } from '../relayer/world/site.js'
@@ -29,7 +29,7 @@ const giveUpMs = 3_600_000
 let world: BridgeWorld
 let from: ChainSite
 let to: ChainSite
-let wallet: Wallet
+let wallet: StoredWallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination], { bridgeGiveUpMs: giveUpMs })
   ;[from, to] = [world.at(source), world.at(destination)]

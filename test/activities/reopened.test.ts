@@ -14,7 +14,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
-import type { IntentError, Step } from '../../domain/intent/intent.js'
+import type { IntentFailure, PlanStep } from '../../domain/intent/intent.js'
 import type { OperationKind } from '../../domain/intent/operation.js'
 
 const chain = 'arbitrum-sepolia'
@@ -44,7 +44,7 @@ const steps = [
   { type: 'withdraw', sequence: 1, ...shared, asset: 'TUSD', amount: '1' },
   { ...swap, sequence: 2, amount: '1', arrives: '1', minimum: '0.99' },
   { type: 'withdraw', sequence: 3, ...shared, amount: '2' },
-] as Step[]
+] as PlanStep[]
 const plan = { strategy: 'direct-withdraw', targetChain: chain, steps, reasoning: 'test' }
 
 const create = () =>
@@ -64,7 +64,7 @@ async function operate(intentId: string, sequence: number, kind: OperationKind, 
   await insertTestOperation(database.db, wallet, intentId, { id, sequence, kind, ...values })
 }
 const errorOf = async (id: string) =>
-  (await database.db('intent').where({ id }).first<{ error: IntentError }>('error')).error
+  (await database.db('intent').where({ id }).first<{ error: IntentFailure }>('error')).error
 
 describe('finalizeIntent: an earlier step that a reorg changed', () => {
   test('to failed ends the intent with its failure, and with the output of later steps', async () => {
@@ -113,7 +113,7 @@ describe('a step after one that a reorg changed to failed', () => {
     const id = await create()
     await operate(id, 1, 'withdraw', failed)
     const fedBy = { sequence: 1, kind: 'withdraw' as const }
-    const input = { intentId: id, fedBy, step: steps[1] } as StepInput<Step>
+    const input = { intentId: id, fedBy, step: steps[1] } as StepInput<PlanStep>
     const failure = await failureOf(() => readSpending(toolsOf(), input))
     expect(failure).toMatchObject({ type: 'WITHDRAW_FAILED', nonRetryable: true })
   })

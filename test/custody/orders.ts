@@ -33,7 +33,7 @@ export const wordOf = (value: string | bigint | number) =>
 /** What one word may be: exactly this, or anything that keeps a rule. */
 type Word = string | ((value: bigint) => boolean)
 /** `moves`: which word counts as moved. Absent: all of the plan. Null: none. */
-export type Shape = {
+export type CallShape = {
   to: string
   selector: string
   words: Word[]
@@ -43,15 +43,20 @@ export type Shape = {
 }
 
 /** Calls as the protocols' own code encodes them, what the plan allows, and that once more by bytes. */
-export type Order = { name: string; calls: Call[]; allowance: Allowance; shapes: Shape[] }
+export type EncodedOrder = {
+  name: string
+  calls: Call[]
+  allowance: Allowance
+  shapes: CallShape[]
+}
 
 const amount: Word = (value) => value > 0n && value <= units
 const positive: Word = (value) => value > 0n
 
-const approval = (spender: string): Shape => ({
+const approval = (spender: string): CallShape => ({
   ...{ to: token, selector: '095ea7b3', words: [wordOf(spender), amount], moves: null },
 })
-const call = (selector: string, words: Word[], moves?: number): Shape => ({
+const call = (selector: string, words: Word[], moves?: number): CallShape => ({
   ...{ to: contract, selector, words },
   ...(moves === undefined ? {} : { moves }),
 })
@@ -62,7 +67,7 @@ const lending = (protocol: Market['protocol']) => {
   return { market, encoder: lendingProtocol(market) }
 }
 
-function toDeposit(protocol: Market['protocol'], shape: Shape): Order {
+function toDeposit(protocol: Market['protocol'], shape: CallShape): EncodedOrder {
   const { market, encoder } = lending(protocol)
   return {
     name: `deposit into ${protocol}`,
@@ -72,7 +77,11 @@ function toDeposit(protocol: Market['protocol'], shape: Shape): Order {
   }
 }
 
-function toWithdrawal(protocol: Market['protocol'], everything: boolean, shapes: Shape[]): Order {
+function toWithdrawal(
+  protocol: Market['protocol'],
+  everything: boolean,
+  shapes: CallShape[],
+): EncodedOrder {
   const { market, encoder } = lending(protocol)
   const withdrawal = everything ? { receiptUnits: 9_000_000n } : { units }
   return {
@@ -83,7 +92,7 @@ function toWithdrawal(protocol: Market['protocol'], everything: boolean, shapes:
   }
 }
 
-function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
+function toBurn(speed: 'fast' | 'standard', threshold: number): EncodedOrder {
   const { tokenMessenger } = chain.cctp
   const fee: Word = (value) => value <= maxFeeUnits
   const words = [amount, wordOf(destinationDomain), own, asset, wordOf(0), fee, wordOf(threshold)]
@@ -101,7 +110,7 @@ function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
   }
 }
 
-function toSwap(): Order {
+function toSwap(): EncodedOrder {
   const to = { ...usdc, address: tokenOut, symbol: 'OUT' }
   const minimum: Word = (value) => value >= minimumUnits
   const words = [asset, wordOf(tokenOut), wordOf(100), own, amount, minimum, wordOf(0)]
@@ -126,7 +135,7 @@ const partly = {
   'compound-v3': call('f3fef3a3', [asset, amount], 1),
 }
 
-export const orders: Order[] = [
+export const orders: EncodedOrder[] = [
   toDeposit('aave-v3', call('617ba037', [asset, amount, own, wordOf(0)], 1)),
   toDeposit('erc4626', call('6e553f65', [amount, own], 0)),
   toDeposit('compound-v3', call('f2b9fdb8', [asset, amount], 1)),
@@ -142,14 +151,14 @@ export const orders: Order[] = [
 ]
 
 /** The order of a name. */
-export function orderOf(name: string): Order {
+export function orderOf(name: string): EncodedOrder {
   const order = orders.find((candidate) => candidate.name === name)
   if (!order) throw new Error(`No order ${name}.`)
   return order
 }
 
 /** Whether calls are what the plan says, judged by bytes: an oracle that shares nothing with the policy. */
-export function isInPlan({ shapes }: Order, calls: Call[]): boolean {
+export function isInPlan({ shapes }: EncodedOrder, calls: Call[]): boolean {
   const moved = calls.map((one) => shapes.map((shape) => movedBy(shape, one)).find(isNumber))
   const sum = moved.reduce<bigint>((total, part) => total + (part ?? 0n), 0n)
   return moved.every(isNumber) && sum > 0n && sum <= units
@@ -157,7 +166,7 @@ export function isInPlan({ shapes }: Order, calls: Call[]): boolean {
 
 const isNumber = (value: bigint | undefined) => value !== undefined
 
-function movedBy({ to, selector, words, moves, among }: Shape, one: Call): bigint | undefined {
+function movedBy({ to, selector, words, moves, among }: CallShape, one: Call): bigint | undefined {
   const data = one.data.toLowerCase()
   const isShaped =
     one.to.toLowerCase() === to.toLowerCase() &&
@@ -175,7 +184,7 @@ function movedBy({ to, selector, words, moves, among }: Shape, one: Call): bigin
 }
 
 /** The call that moves the money with one of its words replaced. */
-export function withWord({ calls }: Order, index: number, value: string | bigint): Call[] {
+export function withWord({ calls }: EncodedOrder, index: number, value: string | bigint): Call[] {
   return calls.map((one, i) => {
     if (i < calls.length - 1) return one
     const at = 10 + index * 64

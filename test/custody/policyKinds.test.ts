@@ -14,11 +14,11 @@ import {
   wallet,
   withWord,
   wordOf,
-  type Order,
+  type EncodedOrder,
 } from './orders.js'
 import type { Call } from '../../domain/intent/operation.js'
 
-function passes({ allowance }: Order, calls: Call[]): boolean {
+function passes({ allowance }: EncodedOrder, calls: Call[]): boolean {
   try {
     assertAllowed(calls, allowance)
     return true
@@ -30,7 +30,7 @@ function passes({ allowance }: Order, calls: Call[]): boolean {
 }
 
 const cases = orders.map((order) => [order.name, order] as const)
-const moving = ({ calls }: Order) => calls.at(-1) as Call
+const moving = ({ calls }: EncodedOrder) => calls.at(-1) as Call
 const approve = (to: string, spender: string, value: bigint): Call => ({
   to,
   data: `0x095ea7b3${wordOf(spender)}${wordOf(value)}`,
@@ -214,7 +214,7 @@ describe('whatever the plan says', () => {
 type Change = (calls: Call[]) => Call[]
 
 /** One slip or attack on a list of calls. */
-function changesOf({ calls }: Order): fc.Arbitrary<Change> {
+function changesOf({ calls }: EncodedOrder): fc.Arbitrary<Change> {
   const which = fc.nat(calls.length - 1)
   const edit = (edited: (one: Call) => Call, at: number) => (list: Call[]) =>
     list.map((one, i) => (i === at ? edited(one) : one))

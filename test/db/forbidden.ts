@@ -19,10 +19,10 @@ import {
 } from './forbiddenGroups.js'
 
 export const roles = ['steward_api', 'steward_worker', 'steward_relayer', 'steward_signer'] as const
-export type Role = (typeof roles)[number]
+export type DatabaseRole = (typeof roles)[number]
 
 /** What each role must not be able to do, whoever has taken the process over. */
-const forbidden: Record<Role, string[]> = {
+const forbidden: Record<DatabaseRole, string[]> = {
   steward_api: [
     ...webhooks,
     ...webhooksOfWorker,
@@ -271,5 +271,5 @@ const forbidden: Record<Role, string[]> = {
 }
 
 export const cases = Object.entries(forbidden).flatMap(([role, statements]) =>
-  statements.map((sql) => [role as Role, sql] as const),
+  statements.map((sql) => [role as DatabaseRole, sql] as const),
 )

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../db/client/connect.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { cases, roles, type Role } from './forbidden.js'
+import { cases, roles, type DatabaseRole } from './forbidden.js'
 
 let database: TestDatabase
-const pools = new Map<Role, Db>()
+const pools = new Map<DatabaseRole, Db>()
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 /** `42501`: insufficient privilege. Other errors mean that the statement itself was allowed. */
-async function isAllowed(role: Role, sql: string): Promise<boolean> {
+async function isAllowed(role: DatabaseRole, sql: string): Promise<boolean> {
   try {
     await pools.get(role)?.raw(sql)
     return true

@@ -2,7 +2,7 @@ import { createAccount } from '../../db/accounts/accounts.js'
 import { newId } from '../../db/client/ids.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../../db/client/connect.js'
-import type { ExecutionPlan, IntentStatus } from '../../domain/intent/intent.js'
+import type { StepPlan, LifecycleStatus } from '../../domain/intent/intent.js'
 
 export type TestWallet = { id: string; accountId: string; address: string; requestId: string }
 
@@ -25,7 +25,7 @@ export async function forgetEvents(db: Db, accountId: string): Promise<void> {
   await db('intent_event').where({ account_id: accountId }).delete()
 }
 
-export const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
+export const testPlan = (amount: string, market = '0x01'): StepPlan => ({
   strategy: 'direct-deposit',
   targetChain: 'arbitrum-sepolia',
   targetProtocol: 'aave-v3',
@@ -45,7 +45,7 @@ export const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
 export async function insertTestIntent(
   db: Db,
   wallet: TestWallet,
-  status: IntentStatus,
+  status: LifecycleStatus,
   values: Record<string, unknown> = {},
 ): Promise<string> {
   const id = await laterId('intent_')

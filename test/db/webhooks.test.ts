@@ -33,18 +33,18 @@ afterAll(async () => {
   await database?.drop()
 })
 
-type Told = { type: string; data: Record<string, unknown>; wallet_id: string | null }
-const told = (): Promise<Told[]> =>
+type EmittedEvent = { type: string; data: Record<string, unknown>; wallet_id: string | null }
+const emittedEvents = (): Promise<EmittedEvent[]> =>
   database
     .db('intent_event')
     .where({ account_id: wallet.accountId })
     .orderBy('id')
     .select('type', 'data', 'wallet_id')
-const types = async () => (await told()).map(({ type }) => type)
+const types = async () => (await emittedEvents()).map(({ type }) => type)
 
 describe('events beside intents', () => {
   test('a wallet that is made is told, with its user', async () => {
-    expect(await told()).toEqual([
+    expect(await emittedEvents()).toEqual([
       {
         type: 'wallet.created',
         data: { userId: 'user', address: wallet.address },
@@ -59,7 +59,7 @@ describe('events beside intents', () => {
     expect(await types()).toEqual([])
     await setFundingCompleted(worker, id)
     await setFundingCompleted(worker, id)
-    expect(await told()).toMatchObject([
+    expect(await emittedEvents()).toMatchObject([
       { type: 'wallet.funded', data: { fundingId: id, asset: 'USDC' }, wallet_id: wallet.id },
     ])
   })
@@ -90,7 +90,7 @@ describe('credits', () => {
       await spend(1)
       await refund(api, requests.at(-1) ?? '')
     }
-    expect(await told()).toMatchObject([
+    expect(await emittedEvents()).toMatchObject([
       { type: 'credits.low', data: { balance: 9, monthlyCredits: 100 }, wallet_id: null },
     ])
     await spend(10)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { currentFunds, locateFunds } from '../../domain/intent/funds.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
-import type { ExecutionPlan } from '../../domain/intent/intent.js'
+import type { StepPlan } from '../../domain/intent/intent.js'
 import type { Effect } from '../../domain/intent/results.js'
 
-const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {
+const locate = (plan: StepPlan, sequence: number, effects: Effect[] = []) => {
   const failed = plan.steps[sequence - 1]
   if (!failed) throw new Error('There is no such step.')
   return locateFunds(plan, failed, effects)

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import {
   isTerminal,
   laterStatus,
-  type ExecutionPlan,
-  type IntentStatus,
+  type StepPlan,
+  type LifecycleStatus,
 } from '../../domain/intent/intent.js'
 import { resultsOf, type Effect } from '../../domain/intent/results.js'
 
@@ -11,7 +11,7 @@ const step = (sequence: number) => ({
   ...{ type: 'deposit' as const, sequence, chain: 'base-sepolia', protocol: 'aave-v3' },
   ...{ market: '0x01', asset: 'USDC', amount: '2' },
 })
-const planOf = (steps: number): ExecutionPlan => ({
+const planOf = (steps: number): StepPlan => ({
   strategy: 'direct-deposit',
   targetChain: 'base-sepolia',
   targetProtocol: 'aave-v3',
@@ -78,7 +78,7 @@ describe('resultsOf', () => {
   })
 })
 
-const order: IntentStatus[] = ['pending', 'planning', 'executing', 'completed']
+const order: LifecycleStatus[] = ['pending', 'planning', 'executing', 'completed']
 
 describe('laterStatus', () => {
   test('is the later one, in either order', () => {

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { remainingRequest } from '../../domain/intent/retry.js'
 import { units } from './plan/markets.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent/intent.js'
+import type { StepPlan, IntentRequest, PlanStep } from '../../domain/intent/intent.js'
 import type { Effect } from '../../domain/intent/results.js'
 
 const any = { sequence: 0, asset: 'USDC', amount: '10', protocol: 'p' }
-const bridge: Step = {
+const bridge: PlanStep = {
   ...{ ...any, type: 'bridge', from: 'arbitrum', to: 'base' },
   ...{ speed: 'fast', maxFee: '0.01', arrives: '9.999' },
 }
-const swap: Step = {
+const swap: PlanStep = {
   ...{ ...any, type: 'swap', chain: 'base', toAsset: 'DAI', arrives: '9.99', minimum: '9.9' },
 }
-const swapBack: Step = { ...swap, asset: 'DAI', toAsset: 'USDC' }
-const deposit: Step = { ...any, type: 'deposit', chain: 'base', market: '0xm' }
-const withdraw: Step = { ...any, type: 'withdraw', chain: 'base', market: '0xm' }
-const withdrawDai: Step = { ...withdraw, asset: 'DAI' }
+const swapBack: PlanStep = { ...swap, asset: 'DAI', toAsset: 'USDC' }
+const deposit: PlanStep = { ...any, type: 'deposit', chain: 'base', market: '0xm' }
+const withdraw: PlanStep = { ...any, type: 'withdraw', chain: 'base', market: '0xm' }
+const withdrawDai: PlanStep = { ...withdraw, asset: 'DAI' }
 
-const planOf = (...steps: Step[]): ExecutionPlan => ({
+const planOf = (...steps: PlanStep[]): StepPlan => ({
   ...{ strategy: 'single-bridge', targetChain: 'base', estimatedGasUsd: 1 },
   ...{ estimatedTime: '1-5 seconds', reasoning: '' },
   steps: steps.map((step, i) => ({ ...step, sequence: i + 1 })),
@@ -39,7 +39,7 @@ const move = {
   ...{ fromChain: 'arbitrum', toChain: 'base' },
 }
 
-const remaining = (request: IntentRequest, plan: ExecutionPlan | null, ...effects: Effect[]) =>
+const remaining = (request: IntentRequest, plan: StepPlan | null, ...effects: Effect[]) =>
   remainingRequest({ request, plan, effects })
 const refusal = (reason: string) =>
   expect.objectContaining({

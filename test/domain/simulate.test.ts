@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { networks } from '../../evm/registry.js'
 import { acceptFault, assertFaultPossible, faultIn, isFaultOf } from '../../domain/simulate.js'
-import type { ExecutionPlan, Step } from '../../domain/intent/intent.js'
+import type { StepPlan, PlanStep } from '../../domain/intent/intent.js'
 
 const refusal = (message: string) =>
   expect.objectContaining({
@@ -51,9 +51,9 @@ describe('faultIn', () => {
   )
 })
 
-const step = (type: Step['type'], sequence: number) => ({ type, sequence })
-const planOf = (...types: Step['type'][]) =>
-  ({ steps: types.map((type, i) => step(type, i + 1)) }) as ExecutionPlan
+const step = (type: PlanStep['type'], sequence: number) => ({ type, sequence })
+const planOf = (...types: PlanStep['type'][]) =>
+  ({ steps: types.map((type, i) => step(type, i + 1)) }) as StepPlan
 
 describe('assertFaultPossible', () => {
   test('error: a failure of a step that the plan does not have', () => {

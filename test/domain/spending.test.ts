@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { defaultLimits } from '../../domain/limits.js'
-import {
-  plannedWithdrawal,
-  type ExecutionPlan,
-  type IntentRequest,
-} from '../../domain/intent/intent.js'
+import { plannedWithdrawal, type StepPlan, type IntentRequest } from '../../domain/intent/intent.js'
 import { planIntent } from '../../domain/plan/planIntent.js'
 import { isWithinRequest, type Asked } from '../../domain/intent/spending.js'
 import { anyBridge, anyLend, anyWithdraw, type Case } from './plan/anyMarket.js'
@@ -13,7 +9,7 @@ import { holds } from './plan/holds.js'
 import { chainOf, positionOf, quoteOf, stateOf, units } from './plan/markets.js'
 import { bridge, deposit, planOf, swap, withdraw } from './plan/steps.js'
 
-const askedIn = ({ action, amountUnits }: IntentRequest, plan: ExecutionPlan): Asked => {
+const askedIn = ({ action, amountUnits }: IntentRequest, plan: StepPlan): Asked => {
   const everything = amountUnits === 'max'
   return { action, everything, units: everything ? plannedWithdrawal(plan) : amountUnits }
 }
@@ -30,7 +26,7 @@ describe('isWithinRequest', () => {
   ] as [string, fc.Arbitrary<Case>][])('holds for whatever is planned: %s', (_, cases) => {
     let planned = 0
     const property = fc.property(cases, ({ request, state }) => {
-      let plan: ExecutionPlan
+      let plan: StepPlan
       try {
         plan = planIntent(request, state)
       } catch {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { tellFunding } from '../../domain/intent/funding.js'
+import { fundingProgress } from '../../domain/intent/funding.js'
 import type { StepOperation } from '../../domain/intent/stepOperation.js'
-import { lastChange, tellSteps } from '../../domain/intent/timeline.js'
+import { lastChange, stepTimelines } from '../../domain/intent/timeline.js'
 import { waitingCodeOf, waitingCodes, waitingMessage } from '../../domain/intent/waiting.js'
 import { bridge, deposit, effect, planOf } from './plan/steps.js'
-import type { IntentError, IntentStatus } from '../../domain/intent/intent.js'
+import type { IntentFailure, LifecycleStatus } from '../../domain/intent/intent.js'
 import type { Effect } from '../../domain/intent/results.js'
 
 const at = (second: number) => `2026-11-20T10:00:${String(second).padStart(2, '0')}.000Z`
@@ -20,24 +20,24 @@ const row = (changes: Partial<StepOperation> = {}): StepOperation => ({
 })
 const done = { state: 'confirmed', success: true } as const
 
-type Known = {
-  status?: IntentStatus
-  error?: IntentError
+type KnownProgress = {
+  status?: LifecycleStatus
+  error?: IntentFailure
   operations?: StepOperation[]
   effects?: Effect[]
 }
-const tell = (known: Known, of = single) => {
+const timelineOf = (known: KnownProgress, of = single) => {
   const { status = 'executing', error = null, operations = [], effects = [] } = known
   const facts = { status, error, since: at(0), operations, effects }
-  return tellSteps(of, facts, (_step, code) => (code === 'ATTESTATION' ? 15 : undefined))
+  return stepTimelines(of, facts, (_step, code) => (code === 'ATTESTATION' ? 15 : undefined))
 }
 
 describe('tellSteps: a step of one operation', () => {
-  const statusOf = (known: Known) => tell(known)[0]?.status
+  const statusOf = (known: KnownProgress) => timelineOf(known)[0]?.status
 
   test('pending until the intent is executed; then it waits to be taken up', () => {
-    expect(tell({ status: 'planning' })).toEqual([{ sequence: 1, status: 'pending' }])
-    expect(tell({})).toEqual([
+    expect(timelineOf({ status: 'planning' })).toEqual([{ sequence: 1, status: 'pending' }])
+    expect(timelineOf({})).toEqual([
       {
         ...{ sequence: 1, status: 'waiting' },
         waitingFor: { code: 'SERVICE', message: expect.any(String), since: at(0) },
@@ -61,19 +61,21 @@ describe('tellSteps: a step of one operation', () => {
 
   test('completed: its times and its transaction, and nothing that it waits for', () => {
     const operations = [row({ ...done, txHash: '0xd', endedAt: at(9) })]
-    expect(tell({ operations, effects: [effect(1, 'deposit', 1n)] })).toEqual([
+    expect(timelineOf({ operations, effects: [effect(1, 'deposit', 1n)] })).toEqual([
       { sequence: 1, status: 'completed', startedAt: at(1), endedAt: at(9), txHash: '0xd' },
     ])
   })
 
   test('a hash that a reorg took back is not told', () => {
-    const [step] = tell({ operations: [row({ state: 'signed', isIncluded: true, txHash: '0xd' })] })
+    const [step] = timelineOf({
+      operations: [row({ state: 'signed', isIncluded: true, txHash: '0xd' })],
+    })
     expect(step).not.toHaveProperty('txHash')
   })
 
   test('of a failed intent: the step that failed, and those that were never begun', () => {
     const error = { code: 'NETWORK_ERROR', message: '', step: 1 } as const
-    const steps = tell({ status: 'failed', error }, plan)
+    const steps = timelineOf({ status: 'failed', error }, plan)
     expect(steps).toMatchObject([{ status: 'failed' }, { status: 'cancelled' }])
     for (const step of steps) expect(step).not.toHaveProperty('waitingFor')
   })
@@ -81,7 +83,7 @@ describe('tellSteps: a step of one operation', () => {
 
 describe('tellSteps: since when it waits', () => {
   const waitOf = (changes: Partial<StepOperation>) =>
-    tell({ operations: [row(changes)] })[0]?.waitingFor
+    timelineOf({ operations: [row(changes)] })[0]?.waitingFor
 
   test.each([
     ['queued', {}, 'SIGNER', at(1)],
@@ -137,7 +139,7 @@ describe('tellSteps: a bridge', () => {
     row({ kind: 'mint', startedAt: at(6), ...changes })
 
   test('its parts are there before they begin', () => {
-    expect(tell({ status: 'planning' }, plan)[0]?.operations).toEqual([
+    expect(timelineOf({ status: 'planning' }, plan)[0]?.operations).toEqual([
       { type: 'burn', status: 'pending', chain: 'arbitrum' },
       { type: 'attestation', status: 'pending', chain: 'arbitrum' },
       { type: 'mint', status: 'pending', chain: 'base' },
@@ -145,7 +147,10 @@ describe('tellSteps: a bridge', () => {
   })
 
   test('burned: waits to be attested, since it was burned, for about so long', () => {
-    const [first, second] = tell({ operations: [burned], effects: [effect(1, 'bridge', 1n)] }, plan)
+    const [first, second] = timelineOf(
+      { operations: [burned], effects: [effect(1, 'bridge', 1n)] },
+      plan,
+    )
     expect(first).toMatchObject({ status: 'waiting', startedAt: at(1), txHash: '0xb' })
     expect(first).not.toHaveProperty('endedAt')
     expect(first?.waitingFor).toEqual({
@@ -162,7 +167,7 @@ describe('tellSteps: a bridge', () => {
 
   test('of an intent that was given up: its money is waited for all the same', () => {
     const error = { code: 'BRIDGE_TIMEOUT', message: '', step: 1 } as const
-    const steps = tell({ status: 'failed', error, operations: [burned] }, plan)
+    const steps = timelineOf({ status: 'failed', error, operations: [burned] }, plan)
     expect(steps).toMatchObject([
       { status: 'waiting', waitingFor: { code: 'ATTESTATION' } },
       { status: 'cancelled' },
@@ -171,7 +176,7 @@ describe('tellSteps: a bridge', () => {
 
   test('attested, and its mint is not ordered: waits for the service', () => {
     const operations = [{ ...burned, attestedAt: at(5) }]
-    const [first] = tell({ operations }, plan)
+    const [first] = timelineOf({ operations }, plan)
     expect(first?.waitingFor).toMatchObject({ code: 'SERVICE', since: at(5) })
     expect(first?.operations?.[1]).toMatchObject({ status: 'completed', endedAt: at(5) })
   })
@@ -181,7 +186,7 @@ describe('tellSteps: a bridge', () => {
       { ...burned, attestedAt: at(5) },
       mint({ state: 'deferred', waitsFor: 'SENDER_GAS', waitsSince: at(8) }),
     ]
-    expect(tell({ operations }, plan)[0]).toMatchObject({
+    expect(timelineOf({ operations }, plan)[0]).toMatchObject({
       status: 'waiting',
       waitingFor: { code: 'SENDER_GAS', message: expect.stringContaining('base'), since: at(8) },
       operations: [{}, {}, { type: 'mint', status: 'waiting', startedAt: at(6) }],
@@ -194,7 +199,7 @@ describe('tellSteps: a bridge', () => {
       mint({ ...done, txHash: '0xm', endedAt: at(9) }),
     ]
     const effects = [effect(1, 'bridge', 1n), effect(1, 'mint', 1n)]
-    const [first, second] = tell({ operations, effects }, plan)
+    const [first, second] = timelineOf({ operations, effects }, plan)
     expect(first).toMatchObject({
       ...{ status: 'completed', startedAt: at(1), endedAt: at(9), txHash: '0xm' },
       operations: [{ status: 'completed' }, { status: 'completed' }, { endedAt: at(9) }],
@@ -207,7 +212,7 @@ describe('tellSteps: a bridge', () => {
 
   test('a burn that failed: nothing after it was begun', () => {
     const operations = [burn({ state: 'confirmed', success: false, endedAt: at(3) })]
-    expect(tell({ operations }, plan)[0]).toMatchObject({
+    expect(timelineOf({ operations }, plan)[0]).toMatchObject({
       ...{ status: 'failed', endedAt: at(3) },
       operations: [{ status: 'failed' }, { status: 'cancelled' }, { status: 'cancelled' }],
     })
@@ -238,7 +243,7 @@ describe('waitingCodeOf', () => {
 
 describe('tellFunding', () => {
   test('pending before it is ordered', () => {
-    expect(tellFunding(undefined)).toEqual({ status: 'pending' })
+    expect(fundingProgress(undefined)).toEqual({ status: 'pending' })
   })
 })
 

@@ -9,10 +9,10 @@ import {
 } from '../db/rows.js'
 
 const roles = ['steward_api', 'steward_worker', 'steward_relayer', 'steward_signer'] as const
-type Role = (typeof roles)[number]
+type QueueRole = (typeof roles)[number]
 
 let database: TestDatabase
-const pools = new Map<Role, Db>()
+const pools = new Map<QueueRole, Db>()
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -31,7 +31,7 @@ describe('the state of an operation', () => {
     intentId = await insertTestIntent(database.db, wallet, 'executing')
   })
   let sequence = 0
-  const change = async (role: Role, from: string, to: string) => {
+  const change = async (role: QueueRole, from: string, to: string) => {
     const values = { ...(needs[from] ?? {}), state: from, sequence: ++sequence }
     const id = await insertTestOperation(database.db, wallet, intentId, values)
     await pools
@@ -57,7 +57,7 @@ describe('the state of an operation', () => {
     ...{ mined: block, confirmed: block, final: block },
   }
   /** What a role can make of an operation, from each state. A change of nothing counts. */
-  const reach = async (role: Role) => {
+  const reach = async (role: QueueRole) => {
     const pairs: string[] = []
     for (const from of all) {
       for (const to of all.filter((state) => state !== from)) {

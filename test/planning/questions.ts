@@ -11,14 +11,14 @@ import {
 import type { TestChains } from './chains.js'
 
 /** What a contract is asked, alone or with others in one call to the node; `block` as JSON-RPC has it. */
-type Question = { chain: ChainName; to: string; data: string; block: unknown }
+type NodeCall = { chain: ChainName; to: string; data: string; block: unknown }
 
 /** Chains as a process that has just started sees them, and what it asks them. */
-export type Asked = {
+export type AskedChains = {
   chains: Chains
   /** Calls to the nodes, all of them or those of a method. */
   calls(chain: ChainName, method?: string): RpcRequest[]
-  questions(): Question[]
+  questions(): NodeCall[]
   /** Forgets what was asked up to now. */
   forget(): void
   /** What goes wrong with the calls to a chain from now on. */
@@ -31,7 +31,7 @@ const multicall = new Interface([
     returns (tuple(bool success, bytes returnData)[] results)`,
 ])
 
-export async function listenTo({ registry, urls }: TestChains): Promise<Asked> {
+export async function listenTo({ registry, urls }: TestChains): Promise<AskedChains> {
   const heard: { chain: ChainName; call: RpcRequest }[] = []
   const faults = new Map<ChainName, (call: RpcRequest) => RpcFault | undefined>()
   const schemes: FaultProxy[] = []
@@ -66,7 +66,7 @@ export async function listenTo({ registry, urls }: TestChains): Promise<Asked> {
   }
 }
 
-function questionsOf({ params }: RpcRequest): Omit<Question, 'chain'>[] {
+function questionsOf({ params }: RpcRequest): Omit<NodeCall, 'chain'>[] {
   const [{ to, data }, block] = params as [{ to: string; data: string }, unknown]
   if (to !== MULTICALL_ADDRESS) return [{ to, data, block }]
   const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [

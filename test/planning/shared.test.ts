@@ -11,7 +11,7 @@ import { planWithReservations, type PlanInput } from '../../planning/plan.js'
 import { insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startChains, type TestChains } from './chains.js'
-import { listenTo, type Asked } from './questions.js'
+import { listenTo, type AskedChains } from './questions.js'
 import type { IntentRequest } from '../../domain/intent/intent.js'
 
 const arbitrum = 'arbitrum-sepolia'
@@ -21,7 +21,7 @@ const lend = { action: 'lend', asset: 'USDC', amountUnits: usdc } as const
 let database: TestDatabase
 let world: TestChains
 let db: Db
-let asked: Asked
+let asked: AskedChains
 
 beforeAll(async () => {
   ;[database, world] = await Promise.all([createDatabase(), startChains()])

@@ -8,7 +8,7 @@ import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
 import { keepPrices, mintDollars, setPoolPrice } from '../relayer/world/pool.js'
 import type { Intent } from '../../db/intents/intents.js'
-import type { Wallet } from '../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../db/accounts/wallets.js'
 
 /** Changes a step of a plan as only the database owner can. */
 async function forge(world: World, intentId: string, sequence: number, changes: object) {
@@ -33,7 +33,7 @@ async function expectRefused(world: World, operationId: string, rule: RegExp) {
 describe('a market of another USD token', () => {
   let world: World
   let dollar: string
-  let wallet: Wallet
+  let wallet: StoredWallet
 
   beforeAll(async () => {
     const terms = devnetTerms['ethereum-sepolia']
@@ -184,7 +184,7 @@ describe('a market of another USD token', () => {
   })
 
   const addressOf = async ({ walletId }: Intent) =>
-    (await world.db('wallet').where({ id: walletId }).first<Wallet>())?.address
+    (await world.db('wallet').where({ id: walletId }).first<StoredWallet>())?.address
 })
 
 describe('a market of USDC', () => {

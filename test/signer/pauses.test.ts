@@ -8,7 +8,7 @@ import { resumeWork, pauseWork, type PauseTarget } from '../../db/pauses.js'
 import { waitUntilBlocked } from '../support/blocked.js'
 import { createArrival } from '../relayer/bridge/crossing.js'
 import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
-import type { Wallet } from '../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../db/accounts/wallets.js'
 
 const order = { by: 'alice', why: 'a key may have leaked' }
 
@@ -22,7 +22,7 @@ const stop = (target: PauseTarget) => pauseWork(world.db, target, order)
 const resume = (target: PauseTarget) => resumeWork(world.db, target, order)
 const signed = async (id: string) => (await world.row(id))?.payload !== null
 
-const targets: [string, (wallet: Wallet) => PauseTarget][] = [
+const targets: [string, (wallet: StoredWallet) => PauseTarget][] = [
   ['its wallet is frozen', ({ id }) => ({ scope: 'wallet', subject: id })],
   ['its account is frozen', ({ accountId }) => ({ scope: 'account', subject: accountId })],
   ['its chain is paused', () => ({ scope: 'chain', subject: String(world.chain.chainId) })],

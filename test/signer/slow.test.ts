@@ -5,7 +5,7 @@ import { runSigner } from '../../signer/sign.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 import { sendersOf, setBalance, signAll, walletsOfEachSender } from '../relayer/world/gas.js'
 import { simulatedIn } from '../relayer/world/simulated.js'
-import type { Wallet } from '../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../db/accounts/wallets.js'
 
 let world: World
 let stop: () => Promise<unknown> = () => Promise.resolve()
@@ -32,7 +32,7 @@ function startSigner(): void {
 }
 
 /** Blocks the simulations of the wallets, or only those of the given units, until they are released. */
-function holdEstimates({ address }: Wallet, units?: bigint) {
+function holdEstimates({ address }: StoredWallet, units?: bigint) {
   let letGo: () => void = () => undefined
   const gate = new Promise<void>((resolve) => (letGo = resolve))
   const held = { count: 0, letGo }
@@ -48,7 +48,7 @@ function holdEstimates({ address }: Wallet, units?: bigint) {
   return held
 }
 
-const lendFrom = async (wallets: Wallet[]): Promise<Lend[]> => {
+const lendFrom = async (wallets: StoredWallet[]): Promise<Lend[]> => {
   const lends: Lend[] = []
   for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
   return lends
@@ -82,7 +82,7 @@ describe('an unanswered estimate', () => {
   test('does not delay the operations claimed with it', async () => {
     world = await createWorld({ senderCount: 1 })
     const wallets = await world.createWallets(6, usdcUnits)
-    const held = holdEstimates(wallets[0] as Wallet)
+    const held = holdEstimates(wallets[0] as StoredWallet)
     const [poisoned, ...lends] = (await lendFrom(wallets)) as [Lend, ...Lend[]]
     startSigner()
     await world.waitUntil(() => areSigned(lends))

@@ -12,8 +12,8 @@ import {
   type World,
 } from '../relayer/world/fixture.js'
 import { submitLend } from '../relayer/world/planned.js'
-import type { Wallet } from '../../db/accounts/wallets.js'
-import type { ExecutionPlan, SwapStep } from '../../domain/intent/intent.js'
+import type { StoredWallet } from '../../db/accounts/wallets.js'
+import type { StepPlan, SwapStep } from '../../domain/intent/intent.js'
 
 const token = new Interface([
   'function mint(address to, uint256 amount)',
@@ -44,7 +44,7 @@ const send = (to: string, abi: Interface, name: string, parameters: unknown[]) =
     { from: owner, to, data: abi.encodeFunctionData(name, parameters), gas: '0xf4240' },
   ])
 
-async function walletWithDollars(units: bigint): Promise<Wallet> {
+async function walletWithDollars(units: bigint): Promise<StoredWallet> {
   const wallet = await world.createWallet(0n)
   await send(dollar, token, 'mint', [wallet.address, units])
   await world.mine()
@@ -53,7 +53,7 @@ async function walletWithDollars(units: bigint): Promise<Wallet> {
 }
 
 /** A planned and queued swap of test dollars in a wallet. */
-async function submitSwap(wallet: Wallet, units: bigint): Promise<Submitted> {
+async function submitSwap(wallet: StoredWallet, units: bigint): Promise<Submitted> {
   const { chainId, name: chain } = world.chain
   const amount = (Number(units) / 1e6).toString()
   const minimum = ((Number(units) / 1e6) * 0.995).toFixed(6)
@@ -61,7 +61,7 @@ async function submitSwap(wallet: Wallet, units: bigint): Promise<Submitted> {
     ...{ type: 'swap', sequence: 1, chain, protocol: 'uniswap-v3', asset: 'TUSD', amount },
     ...{ toAsset: 'USDC', arrives: amount, minimum },
   }
-  const plan: ExecutionPlan = {
+  const plan: StepPlan = {
     ...{ strategy: 'direct-withdraw', targetChain: chain, steps: [step], estimatedGasUsd: 0 },
     ...{ estimatedTime: '1-5 seconds', reasoning: 'test' },
   }
@@ -151,8 +151,8 @@ describe('swaps of one pair', () => {
   test('that move the price too far together: the second one waits, and does not fail on the chain', async () => {
     const wallets = [await walletWithDollars(MUCH), await walletWithDollars(MUCH)]
     const all = [
-      await submitSwap(wallets[0] as Wallet, MUCH),
-      await submitSwap(wallets[1] as Wallet, MUCH),
+      await submitSwap(wallets[0] as StoredWallet, MUCH),
+      await submitSwap(wallets[1] as StoredWallet, MUCH),
     ]
     for (let i = 0; i < 2; i++) {
       await letGo(all)
@@ -229,7 +229,7 @@ describe('burns of one wallet', () => {
     const other = await world.createWallet(10n * usdcUnits)
     const comet = world.chain.markets.find(({ protocol }) => protocol === 'compound-v3')
     if (!comet) throw new Error('There is no Comet.')
-    const burn = async (of: Wallet) =>
+    const burn = async (of: StoredWallet) =>
       submitBurn(world, await insertCrossing(world, of, usdcUnits, 'arbitrum-sepolia'))
     const all = [await burn(wallet), await burn(wallet)]
     const beside = [

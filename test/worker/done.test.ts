@@ -16,7 +16,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 // Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
-import type { IntentStatus } from '../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../domain/intent/intent.js'
 
 const AGO_MS = 10_000
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
@@ -45,7 +45,7 @@ async function intend(
     sinceMs = AGO_MS,
     status = 'executing',
     ...values
-  }: { sinceMs?: number; status?: IntentStatus; plan?: string } = {},
+  }: { sinceMs?: number; status?: LifecycleStatus; plan?: string } = {},
 ): Promise<string> {
   const { db } = database
   const id = await insertTestIntent(db, wallet, status, values)

@@ -19,7 +19,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { createHeardLog } from '../support/heardLog.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
-import type { IntentStatus } from '../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../domain/intent/intent.js'
 
 let address: string
 let client: Client
@@ -59,7 +59,7 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Log
 const hourAgo = () => new Date(Date.now() - 3_600_000)
 const minuteAgo = () => new Date(Date.now() - 60_000)
 /** An intent that was stored an hour ago and has no workflow. */
-const forget = (status: IntentStatus, values = {}) =>
+const forget = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(database.db, wallet, status, { created_at: hourAgo(), ...values })
 /** An intent whose workflow was started an hour ago. */
 const linger = (values = {}) => forget('executing', { dispatched_at: hourAgo(), ...values })

@@ -6,7 +6,7 @@ import { searchAttributeTypes } from '../../workflows/client/searchAttributes.js
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { Activities } from '../../activities/index.js'
-import type { ExecutionPlan } from '../../domain/intent/intent.js'
+import type { StepPlan } from '../../domain/intent/intent.js'
 import type { Fault } from '../../domain/simulate.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
@@ -14,7 +14,7 @@ import type { executeIntent } from '../../workflows/executeIntent.js'
 export type Calls = { name: keyof Activities; input: unknown; at: number }[]
 export type IntentHandle = WorkflowHandle<typeof executeIntent>
 type FakeServerOptions = {
-  plan?: ExecutionPlan
+  plan?: StepPlan
   simulate?: Fault
   taskQueue?: string
 }

@@ -3,7 +3,7 @@ import { insertOperation } from '../../../operations/operations.js'
 import { lockIntent } from '../../../db/intents/intents.js'
 import { setExecuting } from '../../../db/intents/status.js'
 import type { Db } from '../../../db/client/connect.js'
-import type { ExecutionPlan } from '../../../domain/intent/intent.js'
+import type { StepPlan } from '../../../domain/intent/intent.js'
 import type { OperationKind, OperationState } from '../../../domain/intent/operation.js'
 
 /** The columns of an operation that chains can confirm. */
@@ -72,7 +72,7 @@ export type Orderer = {
   wallet: string
   treasury: string | null
   status: string
-  plan: ExecutionPlan | null
+  plan: StepPlan | null
   /** Set for a funding: its chain, and base units. */
   funding: { chainId: string; units: string } | null
   /** Kind and sequence of its operations. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/client/connect.js'
-import type { ExecutionPlan, IntentError } from '../../../domain/intent/intent.js'
+import type { StepPlan, IntentFailure } from '../../../domain/intent/intent.js'
 import type { Effect } from '../../../domain/intent/results.js'
 import { EFFECTS, toEffect, type EffectRow } from '../../../db/intents/stepEffects.js'
 
@@ -52,8 +52,8 @@ export type AuditedIntent = {
   reported: string | null
   holds: boolean
   retried: boolean
-  plan: ExecutionPlan | null
-  error: IntentError | null
+  plan: StepPlan | null
+  error: IntentFailure | null
   effects: EffectRow[] | null
 }
 

@@ -2,10 +2,10 @@ import type { Db } from '../../../db/client/connect.js'
 import type { RowPage } from './rows.js'
 
 /** A sender, or the treasury. `fundedUnits`: base units of USDC paid by its confirmed fundings. */
-export type AuditedSender = { sender: string; purpose: string; fundedUnits: string }
+export type FundedSender = { sender: string; purpose: string; fundedUnits: string }
 
-export async function readAllSenders(db: Db, chainId: number): Promise<AuditedSender[]> {
-  const { rows } = await db.raw<{ rows: AuditedSender[] }>(
+export async function readAllSenders(db: Db, chainId: number): Promise<FundedSender[]> {
+  const { rows } = await db.raw<{ rows: FundedSender[] }>(
     `select l.sender, l.purpose, case l.purpose when 'treasury' then (
        select coalesce(sum(o.units), 0) from operation o
        where o.chain_id = l.chain_id and o.kind = 'fund' and o.success

@@ -1,5 +1,5 @@
 import { transactionUrl, type Registry } from '../../../evm/registry.js'
-import { demoFunding, tellFunding } from '../../../domain/intent/funding.js'
+import { demoFunding, fundingProgress } from '../../../domain/intent/funding.js'
 import { assetText } from '../../../domain/money.js'
 import type { Funding } from '../../../db/intents/fundings.js'
 import type { StepOperation } from '../../../domain/intent/stepOperation.js'
@@ -12,7 +12,7 @@ export function fundingBody(
 ) {
   const { chain, asset, units } = demoFunding
   const place = chains.find(({ name }) => name === chain)
-  const { txHash, waitingFor, ...end } = tellFunding(operation)
+  const { txHash, waitingFor, ...end } = fundingProgress(operation)
   const url = txHash && place && transactionUrl(place, txHash)
   return {
     ...{ id, walletId, status: end.status, chain, asset },

@@ -6,17 +6,17 @@ import {
   laterStatus,
   plannedWithdrawal,
   spendingChain,
-  type ExecutionPlan,
+  type StepPlan,
   type IntentRequest,
-  type IntentStatus,
+  type LifecycleStatus,
   type Progress,
-  type Step,
+  type PlanStep,
 } from '../../../domain/intent/intent.js'
 import { resultsOf } from '../../../domain/intent/results.js'
 import { assetText } from '../../../domain/money.js'
 import {
   lastChange,
-  tellSteps,
+  stepTimelines,
   type StepTimeline,
   type Usual,
 } from '../../../domain/intent/timeline.js'
@@ -39,7 +39,7 @@ export function intentBody(registry: Registry, intent: Intent, known: IntentFact
   const status = running ? laterStatus(intent.status, running.status) : intent.status
   const since = changeOf(intent)
   const facts = { status, error: intent.error, since, ...timeline }
-  const steps = plan && tellSteps(plan, facts, usualOf(registry))
+  const steps = plan && stepTimelines(plan, facts, usualOf(registry))
   return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
@@ -72,7 +72,7 @@ const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
 
 /** The first step that is not completed, while the intent runs. */
 function currentStep(
-  status: IntentStatus,
+  status: LifecycleStatus,
   steps: StepTimeline[] | null,
   progress: Progress | undefined,
 ): number | null {
@@ -122,7 +122,7 @@ function waitingOf(
 }
 
 function waitingOfWorkflow(
-  plan: ExecutionPlan | null,
+  plan: StepPlan | null,
   progress: Progress | undefined,
 ): WaitingFor | null {
   const step = plan?.steps.find(({ sequence }) => sequence === progress?.currentStep)
@@ -131,7 +131,7 @@ function waitingOfWorkflow(
   return { ...waitReason(code, spendingChain(step)), since }
 }
 
-type Seen = { status: IntentStatus; since: string; steps: StepTimeline[] | null }
+type Seen = { status: LifecycleStatus; since: string; steps: StepTimeline[] | null }
 
 const waitReason = (code: WaitingFor['code'], chain: string) => ({
   code,
@@ -158,7 +158,7 @@ function resultsBody(
 export function previewBody(
   walletId: string,
   { action, asset, amountUnits }: IntentRequest,
-  plan: ExecutionPlan,
+  plan: StepPlan,
 ) {
   const units = amountUnits === 'max' ? plannedWithdrawal(plan) : amountUnits
   const amount = Number(assetText(units))
@@ -166,11 +166,11 @@ export function previewBody(
 }
 
 /** The public fields of a plan, with the state of each step. */
-function planBody({ steps, ...plan }: ExecutionPlan, timelines: StepTimeline[] | null) {
+function planBody({ steps, ...plan }: StepPlan, timelines: StepTimeline[] | null) {
   return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...timelines?.[i] })) }
 }
 
-function stepBody(step: Step) {
+function stepBody(step: PlanStep) {
   const { type, sequence, protocol, asset, amount } = step
   switch (type) {
     case 'deposit':

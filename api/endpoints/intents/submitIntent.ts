@@ -8,14 +8,14 @@ import { intentBody, previewBody } from './intentBody.js'
 import type { Db } from '../../../db/client/connect.js'
 import type { Owner } from '../../../db/intents/intents.js'
 import type { PlanInput } from '../../../planning/plan.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { IntentRequest } from '../../../domain/intent/intent.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
 
 /** A new intent: its request, its wallet and its owner. */
 export type IntentSubmission = {
-  wallet: Wallet
+  wallet: StoredWallet
   request: IntentRequest
   owner: Owner
 }

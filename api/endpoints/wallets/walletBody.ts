@@ -1,8 +1,8 @@
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { Services } from '../../http/services.js'
 
 /** The wallet resource. */
-export function walletBody(wallet: Wallet, { chains }: Services['registry']) {
+export function walletBody(wallet: StoredWallet, { chains }: Services['registry']) {
   return {
     id: wallet.id,
     userId: wallet.userId,

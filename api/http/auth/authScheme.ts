@@ -4,9 +4,7 @@ import type { Db } from '../../../db/client/connect.js'
 import type { Scope } from '../../../db/accounts/accounts.js'
 import type { Search } from '../../../db/usage/metering.js'
 import type { Services } from '../services.js'
-
-/** An authenticated caller. All of its work is scoped to one account. */
-export type Caller = { accountId: string }
+import type { Caller } from './caller.js'
 
 /** Name and required scope of a route. */
 export type Purpose = {

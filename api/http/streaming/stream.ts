@@ -10,7 +10,7 @@ import {
 import { liftDeadline } from '../deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
 import { createEventFanOut, type EventFanOut } from './eventFanOut.js'
-import type { Caller } from '../auth/authScheme.js'
+import type { Caller } from '../auth/caller.js'
 import type { Response } from 'express'
 import type { Db } from '../../../db/client/connect.js'
 import type { Log } from '../../../runtime/log.js'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { authenticate, toRequestContext, type Caller, type Purpose } from '../auth/authScheme.js'
+import { authenticate, toRequestContext, type Purpose } from '../auth/authScheme.js'
+import type { Caller } from '../auth/caller.js'
 import { parseInput, type Schema } from '../input.js'
 import { answerPreflight } from '../auth/readToken.js'
 import { ownOf, send, type ApiCall, type Entrance, type Route, type Spec } from '../route.js'

@@ -7,7 +7,7 @@ import { createWorld, finalityBlocks, usdcUnits, type World } from '../../relaye
 import { differencesOf, expectNoDifferences, lineOf, reconcileWorld } from './auditing.js'
 import { takeBackup } from './backup.js'
 import type { OperationOrder } from '../../../operations/submit.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 /** Set it for other times of the backup. */
 const ROUNDS = Number(process.env.RESTORE_ROUNDS ?? 2)
@@ -22,7 +22,7 @@ const PATIENCE = 8
 /** A request whose rows are in every backup. `handIn` does the work of its activities at each attempt. */
 type RestoredRequest = {
   what: string
-  wallet: Wallet
+  wallet: StoredWallet
   handIn(): Promise<unknown>
   /** Its money according to the chain: lent, held. */
   expected: [lent: bigint, held: bigint]
@@ -85,7 +85,7 @@ async function askForMint(): Promise<RestoredRequest> {
   return { what: 'mint', wallet, intentId, expected: [0n, usdcUnits], handIn }
 }
 
-function orderOf(wallet: Wallet, intentId: string, kind: 'deposit' | 'fund'): OperationOrder {
+function orderOf(wallet: StoredWallet, intentId: string, kind: 'deposit' | 'fund'): OperationOrder {
   const { id: walletId, accountId } = wallet
   const { chainId } = world.chain
   const input = { units: usdcUnits.toString() }

@@ -8,7 +8,7 @@ import { refillOnce } from '../../../signer/senders/refill.js'
 import { ETHER, setBalance } from '../../relayer/world/gas.js'
 import { toolsOf } from './auditing.js'
 import { createSettled, takeBackPayment, type Settled } from './settled.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 let settled: Settled
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function refillSender({ world }: Settled): Promise<string> {
 }
 
 /** Base units of USDC that the treasury has sent to wallets, according to the token's logs. */
-async function paidTo({ world }: Settled, wallets: Wallet[]): Promise<bigint> {
+async function paidTo({ world }: Settled, wallets: StoredWallet[]): Promise<bigint> {
   const [from, ...to] = [world.treasury, ...wallets].map(({ address }) => zeroPadValue(address, 32))
   const topics = [id('Transfer(address,address,uint256)'), from, to]
   const filter = { address: world.chain.usdc.address, fromBlock: '0x0', toBlock: 'latest', topics }

@@ -23,7 +23,8 @@ import { createProgressReader } from '../../../workflows/client/progress.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
 import { startWorld, type World } from '../api.js'
-import type { Caller, AuthScheme } from '../../../api/http/auth/authScheme.js'
+import type { AuthScheme } from '../../../api/http/auth/authScheme.js'
+import type { Caller } from '../../../api/http/auth/caller.js'
 import type { Services } from '../../../api/http/services.js'
 
 type Badge = Caller & { scopes: Scope[] }
@@ -33,7 +34,7 @@ const badges = new Map<string, Badge>()
 const byBadge: AuthScheme<Badge> = {
   credits: 0,
   async admit({ services, request, response, scope }, search) {
-    response.setHeader('X-AuthScheme', 'badge')
+    response.setHeader('X-Auth-Scheme', 'badge')
     const badge = badges.get(request.get('x-badge') ?? '')
     if (!badge) throw new ServiceError('UNAUTHORIZED', 'Show your badge.')
     if (!badge.scopes.includes(scope)) {
@@ -225,7 +226,7 @@ describe('another scheme', () => {
       await get('/broken'),
     ]
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 401, 404, 500])
-    for (const { headers } of answers) expect(headers.get('x-scheme')).toBe('badge')
+    for (const { headers } of answers) expect(headers.get('x-auth-scheme')).toBe('badge')
   })
 
   test("finds the row that a route searches, among its caller's own only", async () => {

@@ -7,7 +7,7 @@ import { silentChains } from '../../planning/chains.js'
 import { startApi, startWorld } from '../../api/api.js'
 import { startControl, type Deeds } from './control.js'
 import { startLossyProxy } from './lossyProxy.js'
-import type { IntentError } from '../../../domain/intent/intent.js'
+import type { IntentFailure } from '../../../domain/intent/intent.js'
 
 export type SdkWorld = {
   /** Environment of the tests. */
@@ -42,7 +42,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   const moves = {
     executing: (id: string) => setExecuting(worker, id),
     completed: (id: string) => setCompleted(worker, id),
-    failed: (id: string, error: IntentError) => setFailed(worker, id, error),
+    failed: (id: string, error: IntentFailure) => setFailed(worker, id, error),
   }
 
   const deeds: Deeds = {
@@ -68,7 +68,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
       return rows.map(({ id }) => id)
     },
     async move({ intentId, to, error }) {
-      await moves[to as keyof typeof moves](String(intentId), error as IntentError)
+      await moves[to as keyof typeof moves](String(intentId), error as IntentFailure)
     },
     /** The API ends, and comes again after so many have tried in vain to reach it. */
     async outage({ refusals }) {

@@ -35,8 +35,8 @@ afterAll(async () => {
 const account = () => database.db('account').where({ id: accountId })
 const setAccount = (values: object) => account().update(values)
 
-type Options = { requestId?: string; scope?: Scope }
-function call(cost = 1, { requestId = newId('req_'), scope = 'read' }: Options = {}) {
+type AdmitOptions = { requestId?: string; scope?: Scope }
+function call(cost = 1, { requestId = newId('req_'), scope = 'read' }: AdmitOptions = {}) {
   return admit(api, { key, requestId, cost, route: 'GET /test', scope })
 }
 /** As if the clock had stepped back since: a window that lasts for at least a minute more. */
@@ -48,13 +48,13 @@ const times = <Result>(count: number, make: () => Promise<Result>) =>
 type Buckets = { granted: bigint; purchased: bigint; total_used: bigint; period: number }
 const buckets = () => account().first<Buckets>('granted', 'purchased', 'total_used', 'period')
 
-type Entry = { reason: string; delta: bigint }
+type LedgerAmount = { reason: string; delta: bigint }
 const ledger = () =>
   database
     .db('ledger')
     .where({ account_id: accountId })
     .orderBy('id')
-    .select<Entry[]>('reason', 'delta')
+    .select<LedgerAmount[]>('reason', 'delta')
 
 async function expectIndexed(): Promise<void> {
   const { granted, purchased } = await buckets()

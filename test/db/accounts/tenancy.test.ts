@@ -51,14 +51,14 @@ async function fillAccount(): Promise<string> {
   return account_id
 }
 
-type Row = Record<string, unknown>
-const readAll = async (db: Db, table: string): Promise<Row[]> => {
-  const rows: Row[] = await db(table).select('*')
+type TenantRow = Record<string, unknown>
+const readAll = async (db: Db, table: string): Promise<TenantRow[]> => {
+  const rows: TenantRow[] = await db(table).select('*')
   return rows
 }
 
 /** The rows of one account as the owner of the database sees them. */
-async function ownRows(table: string, accountId: string): Promise<Row[]> {
+async function ownRows(table: string, accountId: string): Promise<TenantRow[]> {
   const { db } = database
   if (table === 'account') return db(table).where({ id: accountId })
   if (table !== 'reservation') return db(table).where({ account_id: accountId })

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 type Buffers = { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
 
-class Undone extends Error {}
+class RolledBack extends Error {}
 
 /** Pages that a statement of the account looks at. What it does is undone. */
 async function countPages(sql: string, values: (string | number)[]): Promise<number> {
@@ -57,10 +57,10 @@ async function countPages(sql: string, values: (string | number)[]): Promise<num
     )
     const plan = rows[0]?.['QUERY PLAN'][0].Plan
     pages = (plan?.['Shared Hit Blocks'] ?? NaN) + (plan?.['Shared Read Blocks'] ?? NaN)
-    throw new Undone()
+    throw new RolledBack()
   })
   await undone.catch((error: unknown) => {
-    if (!(error instanceof Undone)) throw error
+    if (!(error instanceof RolledBack)) throw error
   })
   return pages
 }

@@ -10,7 +10,7 @@ import {
   setPlan,
   setRecovery,
 } from '../../../db/intents/status.js'
-import { statuses, type ExecutionPlan, type IntentStatus } from '../../../domain/intent/intent.js'
+import { statuses, type StepPlan, type LifecycleStatus } from '../../../domain/intent/intent.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestWallet, setCompleted, type TestWallet } from '../rows.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
@@ -34,10 +34,10 @@ afterAll(async () => {
   await database?.drop()
 })
 
-type Row = Record<string, unknown> & { status: IntentStatus }
-const insert = (status: IntentStatus, values = {}) =>
+type StatusRow = Record<string, unknown> & { status: LifecycleStatus }
+const insert = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(database.db, wallet, status, values)
-const readRow = (id: string) => database.db('intent').where({ id }).first<Row>()
+const readRow = (id: string) => database.db('intent').where({ id }).first<StatusRow>()
 /** What was told after the creation. */
 const toldOf = (id: string) =>
   database
@@ -47,7 +47,7 @@ const toldOf = (id: string) =>
     .orderBy('id')
     .select<{ type: string; data: object }[]>('type', 'data')
 
-const plan = { strategy: 'direct-deposit', steps: [{ sequence: 1 }] } as unknown as ExecutionPlan
+const plan = { strategy: 'direct-deposit', steps: [{ sequence: 1 }] } as unknown as StepPlan
 const error = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
 const cancelled = {
   code: 'CANCELLED' as const,
@@ -71,15 +71,15 @@ const moves = {
     if (verdict !== 'cancelled') throw new Error(`Intent ${id} is over: "cancelled" is refused.`)
   },
 }
-type Event = keyof typeof moves
+type StatusEvent = keyof typeof moves
 /** Only what the chains say reopens an intent, by a function of its own. */
-const reopening: Partial<Record<IntentStatus, IntentStatus>> = {
+const reopening: Partial<Record<LifecycleStatus, LifecycleStatus>> = {
   completed: 'executing',
   failed: 'executing',
 }
 
 /** Where each event leads, from every status from which it may come. */
-const edges: Record<Event, Partial<Record<IntentStatus, IntentStatus>>> = {
+const edges: Record<StatusEvent, Partial<Record<LifecycleStatus, LifecycleStatus>>> = {
   planned: { pending: 'planning' },
   executing: { planning: 'executing' },
   completed: { executing: 'completed' },
@@ -87,7 +87,7 @@ const edges: Record<Event, Partial<Record<IntentStatus, IntentStatus>>> = {
   cancelled: { pending: 'failed', planning: 'failed', executing: 'failed' },
 }
 const all = Object.entries(edges).flatMap(([event, ways]) =>
-  statuses.map((from) => ({ event: event as Event, from, to: ways[from] })),
+  statuses.map((from) => ({ event: event as StatusEvent, from, to: ways[from] })),
 )
 
 describe('the status of an intent', () => {

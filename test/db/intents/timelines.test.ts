@@ -6,11 +6,14 @@ import { createWorld, usdcUnits, type World } from '../../relayer/world/fixture.
 import { setFrozen } from '../../relayer/world/scenes/freeze.js'
 import type { Db } from '../../../db/client/connect.js'
 
-type Event = { type: string; data: { step?: number; kind?: string; chain?: string } }
+type TimelineEvent = { type: string; data: { step?: number; kind?: string; chain?: string } }
 
 /** What is told of an intent, in ascending order of ids. */
 const timelineOf = (db: Db, intentId: string) =>
-  db('intent_event').where({ intent_id: intentId }).orderBy('id').select<Event[]>('type', 'data')
+  db('intent_event')
+    .where({ intent_id: intentId })
+    .orderBy('id')
+    .select<TimelineEvent[]>('type', 'data')
 const typesOf = async (db: Db, intentId: string) =>
   (await timelineOf(db, intentId)).map(({ type }) => type)
 

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { units } from './markets.js'
 import { feeOf, gasOf, swapped } from './planOracle.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../../../domain/intent/intent.js'
+import type { StepPlan, IntentRequest, PlanStep } from '../../../domain/intent/intent.js'
 import type { GasKind, MarketState } from '../../../domain/plan/market.js'
 
 /** What a step hands on, and where. A deposit hands on nothing, a withdrawal what it takes. */
-const handedOn = (step: Step) => {
+const handedOn = (step: PlanStep) => {
   switch (step.type) {
     case 'bridge':
       return { chain: step.to, asset: step.asset, amount: step.arrives }
@@ -19,7 +19,7 @@ const handedOn = (step: Step) => {
 }
 
 /** Promises of every plan: what it spends, how its steps chain up, what is lost on the way. */
-export function assertSound(plan: ExecutionPlan, request: IntentRequest, state: MarketState): void {
+export function assertSound(plan: StepPlan, request: IntentRequest, state: MarketState): void {
   expect(plan.steps.map(({ sequence }) => sequence)).toEqual(plan.steps.map((_, i) => i + 1))
   plan.steps.forEach((step, index) => {
     assertConserving(step, state)
@@ -34,13 +34,13 @@ export function assertSound(plan: ExecutionPlan, request: IntentRequest, state: 
 }
 
 /** How the step has to look to spend what the one before brings. */
-function fed(step: Step, before: Step) {
+function fed(step: PlanStep, before: PlanStep) {
   const { chain, asset, amount } = handedOn(before) ?? {}
   return step.type === 'bridge' ? { from: chain, asset, amount } : { chain, asset, amount }
 }
 
 /** The first step spends the amount that was asked for, out of what the chain has. */
-function assertFunded(step: Step, request: IntentRequest, { chains }: MarketState): void {
+function assertFunded(step: PlanStep, request: IntentRequest, { chains }: MarketState): void {
   const where = step.type === 'bridge' ? step.from : step.chain
   const amount = units(step.amount)
   expect(amount).toBe(request.amountUnits)
@@ -49,7 +49,7 @@ function assertFunded(step: Step, request: IntentRequest, { chains }: MarketStat
   expect(funded?.availableUnits).toBeGreaterThanOrEqual(amount)
 }
 
-function assertCovered(step: Step & { type: 'withdraw' }, { positions }: MarketState): void {
+function assertCovered(step: PlanStep & { type: 'withdraw' }, { positions }: MarketState): void {
   const { chain, protocol, market, asset } = step
   const position = positions.find((one) => one.chain === chain && one.market === market)
   const amount = units(step.amount)
@@ -61,7 +61,7 @@ function assertCovered(step: Step & { type: 'withdraw' }, { positions }: MarketS
 }
 
 /** Nothing is lost but the fee of a route that takes the amount, and the price of a pool. */
-function assertConserving(step: Step, state: MarketState): void {
+function assertConserving(step: PlanStep, state: MarketState): void {
   const amount = units(step.amount)
   expect(amount).toBeGreaterThan(0n)
   if (step.type === 'bridge') {
@@ -87,7 +87,7 @@ function assertConserving(step: Step, state: MarketState): void {
 }
 
 /** Each kind of step where it belongs; no market is taken out of twice. */
-function assertComplete(plan: ExecutionPlan, request: IntentRequest): void {
+function assertComplete(plan: StepPlan, request: IntentRequest): void {
   const kinds = plan.steps.map(({ type }) => type).join(' ')
   const shape = {
     lend: plan.strategy === 'single-bridge' ? /^bridge (swap )?deposit$/ : /^(swap )?deposit$/,
@@ -103,11 +103,11 @@ function assertComplete(plan: ExecutionPlan, request: IntentRequest): void {
   })
 }
 
-export const gasMicroUsd = (plan: ExecutionPlan) => BigInt(Math.round(plan.estimatedGasUsd * 1e6))
+export const gasMicroUsd = (plan: StepPlan) => BigInt(Math.round(plan.estimatedGasUsd * 1e6))
 
-const kindOf = (step: Step): GasKind[] => (step.type === 'bridge' ? ['burn'] : [step.type])
+const kindOf = (step: PlanStep): GasKind[] => (step.type === 'bridge' ? ['burn'] : [step.type])
 
-function gasNeeded({ steps }: ExecutionPlan, state: MarketState): bigint {
+function gasNeeded({ steps }: StepPlan, state: MarketState): bigint {
   return steps.reduce((sum, step) => {
     const where = step.type === 'bridge' ? step.from : step.chain
     const minted = step.type === 'bridge' ? gasOf(state, step.to, 'mint') : 0n
@@ -116,13 +116,13 @@ function gasNeeded({ steps }: ExecutionPlan, state: MarketState): bigint {
 }
 
 /** Base units that the last step of a plan to lend deposits. */
-export function deposited({ steps }: ExecutionPlan): bigint {
+export function deposited({ steps }: StepPlan): bigint {
   const last = steps.at(-1)
   return last?.type === 'deposit' ? units(last.amount) : 0n
 }
 
 /** Base units of the asset that a plan to withdraw brings into the wallet. */
-export function taken({ steps }: ExecutionPlan, asset: string): bigint {
+export function taken({ steps }: StepPlan, asset: string): bigint {
   return steps.reduce((sum, step) => {
     const brought = handedOn(step)
     return brought?.asset === asset ? sum + units(brought.amount) : sum

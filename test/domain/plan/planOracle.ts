@@ -11,7 +11,12 @@ import type { Rate } from '../../../domain/yields.js'
  * What a planner should find, by trying everything. Every asset has six decimals here, so that a base unit
  * counts as a millionth of a dollar and all costs are whole numbers.
  */
-export type Way = { rate: Rate; isBridged: boolean; depositUnits: bigint; costUnits: bigint }
+export type OracleRoute = {
+  rate: Rate
+  isBridged: boolean
+  depositUnits: bigint
+  costUnits: bigint
+}
 
 export function gasOf(state: MarketState, chain: string, ...kinds: GasKind[]): bigint {
   const gasUsd = state.chains.find((one) => one.chain === chain)?.gasUsd
@@ -60,8 +65,8 @@ function firstRoute(
 }
 
 /** For each market that can be reached the way that the money has to take to it. */
-export function waysOf(request: LendRequest, state: MarketState): Way[] {
-  const ways: Way[] = []
+export function waysOf(request: LendRequest, state: MarketState): OracleRoute[] {
+  const ways: OracleRoute[] = []
   for (const rate of state.rates) {
     if (request.chain !== undefined && request.chain !== rate.chain) continue
     const way = wayTo(request, state, rate)
@@ -70,8 +75,8 @@ export function waysOf(request: LendRequest, state: MarketState): Way[] {
   return ways
 }
 
-function wayTo(request: LendRequest, state: MarketState, rate: Rate): Way | undefined {
-  const ways: (Way & { moveUnits: bigint })[] = []
+function wayTo(request: LendRequest, state: MarketState, rate: Rate): OracleRoute | undefined {
+  const ways: (OracleRoute & { moveUnits: bigint })[] = []
   for (const { chain, availableUnits } of state.chains) {
     const way =
       availableUnits < request.amountUnits ? undefined : wayFrom(chain, request, state, rate)
@@ -79,7 +84,7 @@ function wayTo(request: LendRequest, state: MarketState, rate: Rate): Way | unde
   }
   // Of those that cost the same the first one: sorting keeps their order.
   ways.sort((a, b) => Number(a.moveUnits - b.moveUnits))
-  const fits = ({ depositUnits }: Way) =>
+  const fits = ({ depositUnits }: OracleRoute) =>
     rate.capacityUnits === undefined || depositUnits <= rate.capacityUnits
   const there = ways.find(({ isBridged }) => !isBridged)
   return (there ? [there] : ways).find(fits)
@@ -103,7 +108,11 @@ function wayFrom(from: string, request: LendRequest, state: MarketState, rate: R
 
 /** What a deposit is worth in the end, in 1 / 365,000,000 base units. APYs have four decimals here. */
 export function netOf(
-  { apyPercent, depositUnits, costUnits }: Omit<Way, 'rate' | 'isBridged'> & { apyPercent: number },
+  {
+    apyPercent,
+    depositUnits,
+    costUnits,
+  }: Omit<OracleRoute, 'rate' | 'isBridged'> & { apyPercent: number },
   days: number,
 ): bigint {
   const apy = BigInt(Math.round(apyPercent * 1e4))

@@ -8,7 +8,7 @@ import { holds } from './holds.js'
 import { units } from './markets.js'
 import { assertSound, deposited, gasMicroUsd, taken } from './planChecks.js'
 import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './planOracle.js'
-import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
+import type { StepPlan, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
 import type { MarketState, PositionState } from '../../../domain/plan/market.js'
 
 /** Cases that are all refused would prove nothing: such a share of them has to be planned. */
@@ -21,7 +21,7 @@ function holdsForPlans<Request extends Case['request']>(
   { runs, atLeast }: Runs,
   cases: fc.Arbitrary<Case<Request>>,
   isPossible: (request: Request, state: MarketState) => boolean,
-  check: (plan: ExecutionPlan, request: Request, state: MarketState) => void,
+  check: (plan: StepPlan, request: Request, state: MarketState) => void,
 ): void {
   let count = 0
   const property = fc.property(cases, ({ request, state }) => {
@@ -36,7 +36,7 @@ function holdsForPlans<Request extends Case['request']>(
   expect(count).toBeGreaterThanOrEqual(atLeast * runs)
 }
 
-function planOrError(request: Case['request'], state: MarketState): ExecutionPlan | ServiceError {
+function planOrError(request: Case['request'], state: MarketState): StepPlan | ServiceError {
   try {
     return planIntent(request, state)
   } catch (error) {
@@ -59,7 +59,7 @@ function assertTelling({ code, details }: ServiceError): void {
 const canLend = (request: LendRequest, state: MarketState) => waysOf(request, state).length > 0
 
 /** What a plan to lend costs in base units, and what it pays. */
-const outcomeOf = (plan: ExecutionPlan, { amountUnits }: LendRequest) => ({
+const outcomeOf = (plan: StepPlan, { amountUnits }: LendRequest) => ({
   apyPercent: plan.expectedApy ?? NaN,
   depositUnits: deposited(plan),
   costUnits: amountUnits - deposited(plan) + gasMicroUsd(plan),
@@ -134,7 +134,7 @@ export function describePlans(runs: number): void {
 
 /** More than was asked for is taken only where dust would stay behind, or a swap's price rounds. */
 function assertHardlyMore(
-  plan: ExecutionPlan,
+  plan: StepPlan,
   { amountUnits }: WithdrawRequest,
   brought: bigint,
   total: bigint,

@@ -1,8 +1,8 @@
 import type {
   BridgeStep,
   DepositStep,
-  ExecutionPlan,
-  Step,
+  StepPlan,
+  PlanStep,
   SwapStep,
   WithdrawStep,
 } from '../../../domain/intent/intent.js'
@@ -32,7 +32,7 @@ export const swap = (sequence: number, chain: string, changes: Partial<SwapStep>
   ...{ toAsset: 'TUSD', amount: '1', arrives: '0.9994', minimum: '0.99', ...changes },
 })
 
-export const planOf = (...steps: Step[]): ExecutionPlan => {
+export const planOf = (...steps: PlanStep[]): StepPlan => {
   const last = steps.at(-1)
   return {
     strategy: 'direct-deposit',

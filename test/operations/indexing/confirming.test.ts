@@ -7,7 +7,7 @@ import { insertTestIntent, insertTestOperation, insertTestWallet } from '../../d
 
 const CHAIN = 1_000
 
-type Step = { intentId: string; operationId: string }
+type ConfirmedStep = { intentId: string; operationId: string }
 
 let database: TestDatabase
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop())
 
 /** A deposit with its reservation. */
-async function insertStep(values: object = {}): Promise<Step> {
+async function insertStep(values: object = {}): Promise<ConfirmedStep> {
   const { db } = database
   const wallet = await insertTestWallet(db)
   const intentId = await insertTestIntent(db, wallet, 'executing')
@@ -28,13 +28,13 @@ async function insertStep(values: object = {}): Promise<Step> {
   return { intentId, operationId }
 }
 
-const saidOf = ({ operationId: id }: Step, number: bigint): MinedOperation => ({
+const saidOf = ({ operationId: id }: ConfirmedStep, number: bigint): MinedOperation => ({
   ...{ id, success: true, txHash: '0x', block: { number, hash: `0x${number}` }, logIndex: 0 },
   ...{ gasUsed: 1n, gasCostUsd: 0, units: 7n, messageSent: undefined, refusal: undefined },
 })
-const rowOf = ({ operationId: id }: Step) =>
+const rowOf = ({ operationId: id }: ConfirmedStep) =>
   database.db('operation').where({ id }).first<Record<string, unknown>>()
-const endsOf = (steps: Step[]) =>
+const endsOf = (steps: ConfirmedStep[]) =>
   database
     .db('intent_event')
     .whereIn('type', ['step_completed', 'step_failed'])

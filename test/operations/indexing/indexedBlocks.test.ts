@@ -24,7 +24,7 @@ import { insertTestIntent, insertTestOperation, insertTestWallet } from '../../d
 /** A chain that is indexed up to `height`, final twenty blocks below, with one sender. */
 type Indexed = { id: number; height: bigint; sender: string }
 /** What stands in the rows of one step that was mined in a block. */
-type Step = { intentId: string; operationId: string; txId: string; key: string }
+type MinedStep = { intentId: string; operationId: string; txId: string; key: string }
 
 let database: TestDatabase
 let chains = 1_000
@@ -63,7 +63,7 @@ async function insertMinedStep(
   chain: Indexed,
   block: bigint,
   values: { state?: string; success?: boolean } = {},
-): Promise<Step> {
+): Promise<MinedStep> {
   const { db } = database
   const { state = 'mined', success = true } = values
   const wallet = await insertTestWallet(db)
@@ -113,9 +113,9 @@ async function readRows({ id }: Indexed) {
   }
 }
 
-const operationOf = ({ operationId }: Step) =>
+const operationOf = ({ operationId }: MinedStep) =>
   database.db('operation').where({ id: operationId }).first<Record<string, unknown>>()
-const transactionOf = ({ txId }: Step) =>
+const transactionOf = ({ txId }: MinedStep) =>
   database.db('chain_tx').where({ id: txId }).first<Record<string, unknown>>()
 const reservationOf = ({ intentId }: { intentId: string }, sequence = 1) =>
   database

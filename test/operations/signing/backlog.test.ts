@@ -36,14 +36,20 @@ async function createSender(db = database.db): Promise<Sender> {
 }
 
 /** What differs from row `n` to row `n`, in SQL. */
-type Rows = { account?: string; wallet?: string; kind?: string; resource?: string; state?: string }
+type BacklogRow = {
+  account?: string
+  wallet?: string
+  kind?: string
+  resource?: string
+  state?: string
+}
 
 /** Rows of nothing but themselves: neither keys nor triggers are asked. */
 async function insertMany(
   db: Db,
   { chainId }: Sender,
   count: number,
-  rows: Rows,
+  rows: BacklogRow,
   { isAnalyzed = true } = {},
 ): Promise<void> {
   const { account = `'acc'`, wallet = `'wallet' || n`, kind = 'deposit', resource = 'null' } = rows
@@ -85,7 +91,7 @@ async function countRead(ask: (trx: Db) => Promise<unknown>, db = signer): Promi
   return after - before
 }
 
-const backlogs: [string, Rows][] = [
+const backlogs: [string, BacklogRow][] = [
   ['one account', {}],
   ['one wallet', { wallet: `'wallet'` }],
   ['as many accounts', { account: `'acc' || n` }],
@@ -94,7 +100,7 @@ const backlogs: [string, Rows][] = [
 ]
 
 describe('the rows that are read of a long queue are as many as of a short one', () => {
-  async function readOf(rows: Rows, ask: (trx: Db, sender: Sender) => Promise<unknown>) {
+  async function readOf(rows: BacklogRow, ask: (trx: Db, sender: Sender) => Promise<unknown>) {
     const counts: number[] = []
     for (const count of [FEW, MANY]) {
       const sender = await createSender()

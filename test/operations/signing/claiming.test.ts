@@ -14,7 +14,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../db/rows.js'
-import type { IntentStatus } from '../../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../../domain/intent/intent.js'
 
 const leaseOwner = 'signer'
 
@@ -45,11 +45,11 @@ beforeEach(async () => {
   intentId = await insertTestIntent(database.db, wallet, 'executing')
 })
 
-type Values = Record<string, unknown>
+type OperationFields = Record<string, unknown>
 
-const insert = (values: Values = {}, of = intentId) =>
+const insert = (values: OperationFields = {}, of = intentId) =>
   insertTestOperation(database.db, wallet, of, { chain_id: chains, ...values })
-const row = (id: string) => database.db('operation').where({ id }).first<Values>()
+const row = (id: string) => database.db('operation').where({ id }).first<OperationFields>()
 const take = async (by = leaseOwner) =>
   (await claimOperations(database.db, { ...sender, lateSeconds }, by)).map(({ id }) => id)
 const inMs = (ms: number) => new Date(Date.now() + ms)
@@ -64,7 +64,7 @@ async function insertTransaction(): Promise<string> {
 }
 const inBlock = { block_number: 1, block_hash: '0x01' }
 const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR_MS) }
-const states: [string, Values, takable: boolean][] = [
+const states: [string, OperationFields, takable: boolean][] = [
   ['queued', { state: 'queued' }, true],
   ['deferred, its time come', deferred, false],
   ['signed, without a bundleTransaction', { state: 'signed' }, true],
@@ -128,7 +128,7 @@ describe('claimOperations', () => {
     expect(await take()).toEqual(takable ? [later] : [])
   })
 
-  const ends: [string, IntentStatus, Values][] = [
+  const ends: [string, LifecycleStatus, OperationFields][] = [
     ['completed', 'completed', {}],
     ['failed', 'failed', { error: { code: 'CANCELLED', message: 'test' } }],
     ['cancelled', 'executing', { cancelled_at: new Date() }],
@@ -146,7 +146,7 @@ describe('claimOperations', () => {
 
 describe('lockClaimed', () => {
   /** What may be signed of a row that was taken, after it was changed. */
-  async function lockAfter(id: string, change: Values): Promise<string[]> {
+  async function lockAfter(id: string, change: OperationFields): Promise<string[]> {
     const taken = await claimOperations(database.db, { ...sender, lateSeconds }, leaseOwner)
     await database.db('operation').where({ id }).update(change)
     const locked = await database.db.transaction((trx) => lockClaimed(trx, taken, leaseOwner))
@@ -158,7 +158,7 @@ describe('lockClaimed', () => {
     expect(await lockAfter(id, { lease_owner: leaseOwner })).toEqual([id])
   })
 
-  const lost: [string, Values][] = [
+  const lost: [string, OperationFields][] = [
     ['taken over by another signer', { lease_owner: 'other' }],
     ['under a lease that has ended', { leased_until: inMs(-1) }],
     ['cancelled meanwhile', { state: 'cancelled' }],

@@ -16,7 +16,7 @@ import {
 } from './bridging.js'
 import { letTravelTogether } from './crossing.js'
 import { finalityBlocks, owner } from '../world/fixture.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { ChainSite } from '../world/site.js'
 
 const messenger = new Interface(['function setMinFee(uint256 minFee)'])
@@ -24,7 +24,7 @@ const messenger = new Interface(['function setMinFee(uint256 minFee)'])
 let world: BridgeWorld
 let from: ChainSite
 let to: ChainSite
-let wallet: Wallet
+let wallet: StoredWallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination])
   ;[from, to] = [world.at(source), world.at(destination)]

@@ -14,15 +14,15 @@ import { readPairFees } from '../../../db/bridgeFees.js'
 import { findBurn, insertBurn } from '../../../operations/burns.js'
 import { connect } from '../../../db/client/connect.js'
 import { listenToOperations } from '../../../db/client/listen.js'
-import { insertWallet, newWalletId, type Wallet } from '../../../db/accounts/wallets.js'
+import { insertWallet, newWalletId, type StoredWallet } from '../../../db/accounts/wallets.js'
 import { startIris } from '../../../dev/devnet/iris/iris.js'
 import {
   sourceStepOf,
   lastKind,
   type BridgeStep,
-  type ExecutionPlan,
+  type StepPlan,
   type IntentRequest,
-  type Step,
+  type PlanStep,
 } from '../../../domain/intent/intent.js'
 import { isUnsettled, type Unsettled } from '../../../domain/intent/waitReason.js'
 import { ensureSenders, ensureTreasury, loadKek } from '../../../signer/senders/keys.js'
@@ -49,7 +49,7 @@ const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** A step that fails or waits is what a test asks for. */
 const logger = new DefaultLogger('ERROR')
 
-export type PlannedIntent = Intent & { plan: ExecutionPlan; wallet: Wallet }
+export type PlannedIntent = Intent & { plan: StepPlan; wallet: StoredWallet }
 export type StepReservation = {
   units: string
   from_block: bigint | null
@@ -133,7 +133,7 @@ export async function createBridgeWorld(
     ...{ at, idOf, front },
     activities: createActivities(tools),
 
-    async createWallet(money: Partial<Record<ChainName, bigint>> = {}): Promise<Wallet> {
+    async createWallet(money: Partial<Record<ChainName, bigint>> = {}): Promise<StoredWallet> {
       const id = newWalletId()
       const owning = { purpose: 'wallet', owner: id, accountId: account.id } as const
       const { address, sealed } = createSealedAccount(kek, () => owning)
@@ -145,7 +145,7 @@ export async function createBridgeWorld(
     },
 
     /** Plans and stores an intent from what the chains and the rows say, as the API does. */
-    async intend(wallet: Wallet, request: IntentRequest): Promise<PlannedIntent> {
+    async intend(wallet: StoredWallet, request: IntentRequest): Promise<PlannedIntent> {
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
@@ -155,7 +155,7 @@ export async function createBridgeWorld(
       return { ...intent, plan: intent.plan, wallet }
     },
 
-    stepInput<S extends Step = Step>(intent: PlannedIntent, sequence = 1): StepInput<S> {
+    stepInput<S extends PlanStep = PlanStep>(intent: PlannedIntent, sequence = 1): StepInput<S> {
       const step = find(intent.plan.steps, (one) => one.sequence === sequence) as S
       const sourceStep = sourceStepOf(intent.plan, step)
       const { id: intentId, accountId, walletId } = intent

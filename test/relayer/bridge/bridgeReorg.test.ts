@@ -15,13 +15,13 @@ import {
   source,
   whileRefusing,
 } from './bridging.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { ChainSite } from '../world/site.js'
 
 let world: BridgeWorld
 let from: ChainSite
 let to: ChainSite
-let wallet: Wallet
+let wallet: StoredWallet
 beforeAll(async () => {
   world = await createBridgeWorld([source, destination])
   ;[from, to] = [world.at(source), world.at(destination)]

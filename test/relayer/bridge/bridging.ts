@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { encodeMint } from '../../../evm/bridges/cctp/contracts.js'
 import { dollar, type BridgeWorld, type PlannedIntent } from './bridgeFixture.js'
 import type { IntentRequest } from '../../../domain/intent/intent.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { ChainSite } from '../world/site.js'
 
 /** A foreign devnet account for which anvil signs. */
@@ -23,7 +23,7 @@ export const lendRequest: IntentRequest = {
 /** An intent whose money is burned and attested. */
 export async function burned(
   world: BridgeWorld,
-  wallet: Wallet,
+  wallet: StoredWallet,
   request: IntentRequest = bridgeRequest,
 ): Promise<PlannedIntent> {
   const intent = await world.intend(wallet, request)

@@ -8,8 +8,8 @@ import { deriveAttesterKey } from '../../../dev/devnet/contracts/cctp.js'
 import { encodeMint } from '../../../evm/bridges/cctp/contracts.js'
 import { owner, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import type { Db } from '../../../db/client/connect.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
-import type { BridgeStep, ExecutionPlan } from '../../../domain/intent/intent.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
+import type { BridgeStep, StepPlan } from '../../../domain/intent/intent.js'
 import type { OperationOrder, MintOrder } from '../../../operations/submit.js'
 
 /** The chain of the relayer's world, and the other chain of the bridge, which does not run. */
@@ -19,12 +19,12 @@ const there = 'base-sepolia'
 /** A foreign devnet account for which anvil signs. */
 const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-export type Crossing = { intentId: string; wallet: Wallet; step: BridgeStep; units: bigint }
+export type Crossing = { intentId: string; wallet: StoredWallet; step: BridgeStep; units: bigint }
 
 /** An intent that bridges USDC and lends it on the other chain, with its reservations. */
 export async function insertCrossing(
   world: World,
-  wallet: Wallet,
+  wallet: StoredWallet,
   units: bigint,
   from: typeof here | typeof there,
 ): Promise<Crossing> {
@@ -37,7 +37,7 @@ export async function insertCrossing(
   const destination = world.registry.get(to)
   const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: to } as const
   const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
-  const plan: ExecutionPlan = {
+  const plan: StepPlan = {
     ...{ strategy: 'single-bridge', targetChain: to, targetProtocol: 'aave-v3', expectedApy: 3 },
     steps: [
       step,
@@ -104,7 +104,7 @@ export type Arrival = Crossing & { burnId: string; attested: AttestedBurn; order
 /** A crossing whose money was burned on the other chain, with its attested message. */
 export async function createArrival(
   world: World,
-  wallet: Wallet,
+  wallet: StoredWallet,
   units: bigint,
   burn: Partial<CrossingOrder> = {},
 ): Promise<Arrival> {

@@ -12,7 +12,7 @@ import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from '.
 import { setFrozen } from '../world/scenes/freeze.js'
 import { executeFirst } from '../world/scenes/stranger.js'
 import { outcomesByHand } from '../../support/outcomes.js'
-import type { DepositStep, ExecutionPlan } from '../../../domain/intent/intent.js'
+import type { DepositStep, StepPlan } from '../../../domain/intent/intent.js'
 import type { Decide } from '../../support/faultProxy.js'
 
 const otherHash = `0x${'ab'.repeat(32)}`
@@ -211,7 +211,7 @@ describe('a chain with two confirmations', () => {
   async function attempt() {
     const { intentId, wallet } = lend
     const intent = world.db('intent').where({ id: intentId })
-    const { plan } = await intent.first<{ plan: ExecutionPlan }>('plan')
+    const { plan } = await intent.first<{ plan: StepPlan }>('plan')
     const activities = createActivities({
       ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
       ...{ outcomes: outcomesByHand(), bridgeGiveUpMs: 3_600_000 },

@@ -4,11 +4,11 @@ import { findReopened } from '../../../db/intents/sweeping.js'
 import { setRecovered } from '../../../db/intents/status.js'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from '../world/fixture.js'
 import { setFrozen } from '../world/scenes/freeze.js'
-import type { IntentError, IntentStatus } from '../../../domain/intent/intent.js'
+import type { IntentFailure, LifecycleStatus } from '../../../domain/intent/intent.js'
 
 type ReopenedRow = {
-  status: IntentStatus
-  error: IntentError | null
+  status: LifecycleStatus
+  error: IntentFailure | null
   completed_at: Date | null
   recover_at: Date | null
 }

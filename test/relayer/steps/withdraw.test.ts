@@ -8,14 +8,14 @@ import { lendIn, planWithdrawal, runWithdrawal, submitStep } from '../world/plan
 import { changeUnbound } from '../world/scenes/unbound.js'
 import type { Market } from '../../../evm/registry.js'
 import type { Intent } from '../../../db/intents/intents.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 const MONTH_SECONDS = 2_592_000
 /** Rounding of a market per movement. */
 const ROUNDING = 1n
 
 let world: World
-let wallet: Wallet
+let wallet: StoredWallet
 
 beforeAll(async () => {
   const terms = devnetTerms['arbitrum-sepolia']

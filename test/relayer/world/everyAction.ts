@@ -5,7 +5,7 @@ import { createArrival, insertCrossing, submitBurn } from '../bridge/crossing.js
 import { createWorld, owner, usdcUnits, type World } from './fixture.js'
 import { lendIn, planWithdrawal, submitLend, submitStep } from './planned.js'
 import type { Intent } from '../../../db/intents/intents.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { OperationOrder } from '../../../operations/submit.js'
 
 /** Initial balance of each wallet: more than its intent spends. */
@@ -30,7 +30,7 @@ export type ScenarioAction = (typeof actions)[number]
 /** A running intent. `handIn` submits its operations, as its activities do on every attempt. */
 export type RunningIntent = {
   action: ScenarioAction
-  wallet: Wallet
+  wallet: StoredWallet
   handIn(): Promise<unknown>
   /** Why the chain differs from exactly one execution; undefined when it does not. */
   findFault(): Promise<string | undefined>
@@ -188,7 +188,11 @@ function marketOf({ chain }: World, protocol: Market['protocol']): Market {
 }
 
 /** Reads from the node directly, without injected faults. */
-async function heldOf({ rpc }: World, contract: string, { address }: Wallet): Promise<bigint> {
+async function heldOf(
+  { rpc }: World,
+  contract: string,
+  { address }: StoredWallet,
+): Promise<bigint> {
   const data = new Interface(['function balanceOf(address)']).encodeFunctionData('balanceOf', [
     address,
   ])

@@ -16,12 +16,12 @@ import { connect, connectAsLeader } from '../../../db/client/connect.js'
 import { insertFunding } from '../../../db/intents/fundings.js'
 import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/intents/reservations.js'
-import { insertWallet, newWalletId, type Wallet } from '../../../db/accounts/wallets.js'
+import { insertWallet, newWalletId, type StoredWallet } from '../../../db/accounts/wallets.js'
 import { type Anvil } from '../../../dev/devnet/anvil.js'
 import { devnetOwner, fundOperators } from '../../../dev/devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../dev/devnet/chains.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
-import type { DepositStep, ExecutionPlan } from '../../../domain/intent/intent.js'
+import type { DepositStep, StepPlan } from '../../../domain/intent/intent.js'
 import type { Tier } from '../../../domain/tiers.js'
 import { demoFunding } from '../../../domain/intent/funding.js'
 import { broadcastOpen } from '../../../relayer/broadcast.js'
@@ -50,7 +50,7 @@ const token = new Interface([
 
 export type WorldLog = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
 export type Submitted = { intentId: string; operationId: string; order: OperationOrder | MintOrder }
-export type Lend = { intentId: string; operationId: string; wallet: Wallet; order: OperationOrder }
+export type Lend = Submitted & { wallet: StoredWallet; order: OperationOrder }
 
 /** One chain with its database, its keys, and a client per database role. */
 export type World = Awaited<ReturnType<typeof createWorld>>
@@ -185,14 +185,14 @@ export async function createWorld(
       await index()
     },
 
-    async createWallet(units: bigint, accountId = account.id): Promise<Wallet> {
+    async createWallet(units: bigint, accountId = account.id): Promise<StoredWallet> {
       const [wallet] = await this.createWallets(1, units, accountId)
-      return wallet as Wallet
+      return wallet as StoredWallet
     },
 
     /** Wallets with USDC and without ETH. */
-    async createWallets(count: number, units: bigint, accountId = account.id): Promise<Wallet[]> {
-      const wallets: Wallet[] = []
+    async createWallets(count: number, units: bigint, accountId = account.id) {
+      const wallets: StoredWallet[] = []
       for (let i = 0; i < count; i++) wallets.push(await insertSealedWallet(accountId))
       for (const { address } of wallets) {
         if (units > 0n) await mint({ address }, units)
@@ -210,7 +210,7 @@ export async function createWorld(
     createPoorWallet: () => insertSealedWallet(account.id),
 
     /** A wallet with USDC, in blocks that the driver has not indexed. */
-    async createWalletUnindexed(units: bigint): Promise<Wallet> {
+    async createWalletUnindexed(units: bigint): Promise<StoredWallet> {
       const wallet = await insertSealedWallet(account.id)
       await mint(wallet, units)
       await mine()
@@ -219,19 +219,19 @@ export async function createWorld(
 
     createAccount: (plan: Tier) => createAccount(database.db, { name: plan, plan }),
 
-    async isRich(wallets: Wallet[], units: bigint): Promise<boolean> {
+    async isRich(wallets: StoredWallet[], units: bigint): Promise<boolean> {
       const balances = await Promise.all(wallets.map(({ address }) => this.usdcOf(address)))
       return balances.every((balance) => balance >= units)
     },
 
     /** An intent with its plan and reservation, and its queued deposit. */
-    async lend(wallet: Wallet, units: bigint): Promise<Lend> {
+    async lend(wallet: StoredWallet, units: bigint): Promise<Lend> {
       const intentId = await this.insertLend(wallet, units)
       const order = depositOf(intentId, wallet, chainId, units)
       return { ...(await this.submit(order)), wallet }
     },
 
-    async insertLend(wallet: Wallet, units: bigint): Promise<string> {
+    async insertLend(wallet: StoredWallet, units: bigint): Promise<string> {
       const request = {
         action: 'lend',
         asset: 'USDC',
@@ -246,7 +246,7 @@ export async function createWorld(
       return intent.id
     },
 
-    async fund(wallet: Wallet): Promise<Lend> {
+    async fund(wallet: StoredWallet): Promise<Lend> {
       const { units } = demoFunding
       const walletId = wallet.id
       const funding = { accountId: wallet.accountId, walletId, chainId, units }
@@ -315,7 +315,7 @@ export async function createWorld(
     },
   }
 
-  async function insertSealedWallet(accountId: string): Promise<Wallet> {
+  async function insertSealedWallet(accountId: string): Promise<StoredWallet> {
     const id = newWalletId()
     const owning = { purpose: 'wallet', owner: id, accountId } as const
     const { address, sealed } = createSealedAccount(kek, () => owning)
@@ -328,7 +328,7 @@ export async function createWorld(
 
 function depositOf(
   intentId: string,
-  wallet: Wallet,
+  wallet: StoredWallet,
   chainId: number,
   units: bigint,
 ): OperationOrder {
@@ -337,7 +337,7 @@ function depositOf(
   return { intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId, input }
 }
 
-function planOf(chain: Chain, units: bigint): ExecutionPlan {
+function planOf(chain: Chain, units: bigint): StepPlan {
   const step: DepositStep = {
     ...{ type: 'deposit', sequence: 1, chain: chain.name, protocol: 'aave-v3', asset: 'USDC' },
     market: chain.markets[0]?.address ?? '',

@@ -1,6 +1,6 @@
 import { Transaction, toQuantity } from 'ethers'
 import type { Decide } from '../../support/faultProxy.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import { usdcUnits, type Lend, type World } from './fixture.js'
 
 export const ETHER = 10n ** 18n
@@ -29,7 +29,7 @@ export async function serveBy(world: World, sender: string): Promise<void> {
  * So many wallets with USDC, or some more, until each sender has some of them while all senders serve: which one a wallet
  * has, its random id decides.
  */
-export async function walletsOfEachSender(world: World, count: number): Promise<Wallet[]> {
+export async function walletsOfEachSender(world: World, count: number): Promise<StoredWallet[]> {
   const wallets = await world.createWallets(count, usdcUnits)
   while ((await countSenders(world, wallets)) < world.senders.length) {
     wallets.push(await world.createWallet(usdcUnits))
@@ -37,7 +37,7 @@ export async function walletsOfEachSender(world: World, count: number): Promise<
   return wallets
 }
 
-async function countSenders(world: World, wallets: Wallet[]): Promise<number> {
+async function countSenders(world: World, wallets: StoredWallet[]): Promise<number> {
   const { rows } = await world.db.raw<{ rows: { senders: number }[] }>(
     `select count(distinct mod(abs(hashtext(id)::bigint), ?))::int as senders
      from wallet where id = any(?)`,

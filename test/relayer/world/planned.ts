@@ -8,23 +8,23 @@ import { readMarket } from '../../../planning/market.js'
 import { type Submitted, type World } from './fixture.js'
 import { outcomesByHand } from '../../support/outcomes.js'
 import type { Market } from '../../../evm/registry.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type {
   DepositStep,
-  ExecutionPlan,
-  Step,
+  StepPlan,
+  PlanStep,
   WithdrawRequest,
 } from '../../../domain/intent/intent.js'
 import type { OperationOrder } from '../../../operations/submit.js'
 
-const holderOf = ({ id, accountId, address }: Wallet) => ({
+const holderOf = ({ id, accountId, address }: StoredWallet) => ({
   ...{ accountId, walletId: id, address, requestId: 'req' },
 })
 
 /** Plans a withdrawal like the API, with reservations. */
 export async function planWithdrawal(
   world: World,
-  wallet: Wallet,
+  wallet: StoredWallet,
   amountUnits: WithdrawRequest['amountUnits'],
 ): Promise<Intent> {
   const { chain, registry, db, signer } = world
@@ -45,7 +45,7 @@ export async function submitStep(world: World, intent: Intent, sequence = 1): Pr
   return world.submit({ ...owning, kind: step.type, input: { units } })
 }
 
-function stepOf({ plan }: Intent, sequence: number): { step: Step; units: string } {
+function stepOf({ plan }: Intent, sequence: number): { step: PlanStep; units: string } {
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (!step) throw new Error(`No step ${sequence}.`)
   return { step, units: Math.round(Number(step.amount) * 1e6).toString() }
@@ -54,7 +54,7 @@ function stepOf({ plan }: Intent, sequence: number): { step: Step; units: string
 /** Lends in one of the chain's markets and indexes it. */
 export async function lendIn(
   world: World,
-  wallet: Wallet,
+  wallet: StoredWallet,
   market: Market,
   units: bigint,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function lendIn(
 /** Queues a deposit in one of the chain's markets, with its intent and plan. */
 export async function submitLend(
   world: World,
-  wallet: Wallet,
+  wallet: StoredWallet,
   { market: { protocol, address }, units }: { market: Market; units: bigint },
 ): Promise<Submitted & { order: OperationOrder }> {
   const { chainId, name } = world.chain
@@ -75,7 +75,7 @@ export async function submitLend(
   const where = { chain: name, protocol, market: address }
   const step: DepositStep = { type: 'deposit', sequence: 1, asset: 'USDC', amount, ...where }
   const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
-  const plan: ExecutionPlan = {
+  const plan: StepPlan = {
     ...{ strategy: 'direct-deposit', targetChain: name, targetProtocol: protocol, steps: [step] },
     ...{ estimatedGasUsd: 0, estimatedTime: '1-5 seconds', reasoning: 'test' },
   }

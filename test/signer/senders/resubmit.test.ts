@@ -20,7 +20,7 @@ import {
 } from '../../relayer/world/fixture.js'
 import { executeFirst } from '../../relayer/world/scenes/stranger.js'
 import { skipPauses } from '../../relayer/world/treasury.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 const fresh = () => new Account(hexlify(randomBytes(32)))
 
@@ -167,7 +167,8 @@ describe('a signed operation without a transaction', () => {
   })
 
   /** Without the delegate's code every operation of a wallet reverts. */
-  const setCode = ({ address }: Wallet, code: string) => world.rpc('anvil_setCode', [address, code])
+  const setCode = ({ address }: StoredWallet, code: string) =>
+    world.rpc('anvil_setCode', [address, code])
   /** A wallet with a delegation, which is final when it is old. */
   const delegatedWallet = async (age: number) => {
     const wallet = await world.createWallet(4n * usdcUnits)

@@ -16,7 +16,7 @@ import {
   walletsOfEachSender,
 } from '../../relayer/world/gas.js'
 import { simulatedIn } from '../../relayer/world/simulated.js'
-import type { Wallet } from '../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 let world: World
 afterEach(() => world?.stop())
@@ -27,7 +27,7 @@ const lendFrom = async (count: number): Promise<Lend[]> =>
 const lendInEachSender = async (count: number): Promise<Lend[]> =>
   lendAll(await walletsOfEachSender(world, count))
 
-async function lendAll(wallets: Wallet[]): Promise<Lend[]> {
+async function lendAll(wallets: StoredWallet[]): Promise<Lend[]> {
   const lends: Lend[] = []
   for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
   return lends

@@ -4,7 +4,7 @@ import { firstIdAt, newId } from '../../../../db/client/ids.js'
 import { listIntents } from '../../../../db/intents/listIntents.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
-import type { IntentStatus } from '../../../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../../../domain/intent/intent.js'
 
 const hour = 3_600_000
 const start = Date.parse('2026-05-01T00:00:00.000Z')
@@ -20,13 +20,13 @@ beforeAll(async () => {
   const { db } = world.database
   wallet = await insertTestWallet(db)
   key = await createApiKey(db, wallet.accountId, { name: 'test' })
-  const statuses: IntentStatus[] = ['pending', 'planning', 'executing', 'completed', 'failed']
+  const statuses: LifecycleStatus[] = ['pending', 'planning', 'executing', 'completed', 'failed']
   for (const [i, status] of statuses.entries()) ids.push(await insertAt(start + i * hour, status))
 })
 afterAll(() => world.stop())
 
 /** An intent as it would be, had it been made then. */
-async function insertAt(ms: number, status: IntentStatus): Promise<string> {
+async function insertAt(ms: number, status: LifecycleStatus): Promise<string> {
   const id = firstIdAt('intent_', ms).slice(0, 17) + newId('').slice(10)
   const created_at = new Date(ms)
   await insertTestIntent(world.database.db, wallet, status, { id, created_at })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
 import { withoutId, type World } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
-import type { IntentStatus, Progress } from '../../../../domain/intent/intent.js'
+import type { LifecycleStatus, Progress } from '../../../../domain/intent/intent.js'
 
 const txHash = `0x${'a'.repeat(64)}`
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const get = (id: string, as = key) => world.api.call('GET', `/v1/intents/${id}`, { key: as })
-const insert = (status: IntentStatus, values = {}) =>
+const insert = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(world.database.db, wallet, status, values)
 const inBlock = (state: string, success = true) => ({
   ...{ state, success, tx_hash: txHash, block_number: 5, block_hash: '0xblock', log_index: 0 },

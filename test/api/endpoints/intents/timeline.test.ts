@@ -8,7 +8,7 @@ import {
 } from '../../../db/rows.js'
 import type { World } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
-import type { IntentStatus } from '../../../../domain/intent/intent.js'
+import type { LifecycleStatus } from '../../../../domain/intent/intent.js'
 
 const chainId = 421_614
 const txHash = `0x${'a'.repeat(64)}`
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const get = async (id: string) => (await world.api.call('GET', `/v1/intents/${id}`, { key })).body
-const insert = (status: IntentStatus, values = {}) =>
+const insert = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(world.database.db, wallet, status, values)
 
 /** An intent that is being executed, whose only operation is in some state. */

@@ -6,7 +6,7 @@ import { senderKeyContext } from '../../../../signer/store.js'
 import { createReplacer } from '../../../../signer/senders/replace.js'
 import { usdcUnits, type Lend, type World } from '../fixture.js'
 import type { Send } from '../rows.js'
-import type { Wallet } from '../../../../db/accounts/wallets.js'
+import type { StoredWallet } from '../../../../db/accounts/wallets.js'
 
 /** Mines blocks with the given base fee, wei. */
 export async function mineAt(world: World, baseFeeWei: bigint, blocks = 1): Promise<void> {
@@ -66,7 +66,7 @@ export function useLend(world: () => World) {
     },
 
     /** By a new wallet, or by one with a position. */
-    async begin(wallet?: Wallet): Promise<void> {
+    async begin(wallet?: StoredWallet): Promise<void> {
       lend = await world().lend(wallet ?? (await world().createWallet(usdcUnits)), usdcUnits)
       before = await world().deposited(lend.wallet.address)
       await world().sign()

@@ -1,0 +1,2 @@
+/** An authenticated caller. All of its work is scoped to one account. */
+export type Caller = { accountId: string }
