@@ -19,7 +19,7 @@ import { readReplicas, readRpcUrls, readStateInterval } from './settings.js'
 import { writeJson } from './state/jsonFile.js'
 import { assertSameSet, openSecrets } from './state/state.js'
 import { bringUpTemporal } from './temporal.js'
-import { sayFailure } from './terminal.js'
+import { printFailure } from './terminal.js'
 
 type ContractsByChain = Record<ChainName, DevnetContracts>
 
@@ -61,7 +61,7 @@ type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey' | 'invitation'>
 /** Nothing depends on the dashboard. Without a build the API answers with build instructions. */
 async function bringUpDashboard(context: Context): Promise<void> {
   const begun = Date.now()
-  const built = await buildBeside().catch((error: unknown) => sayFailure(error))
+  const built = await buildBeside().catch((error: unknown) => printFailure(error))
   if (built === true) report(context, 'Dashboard', 'built', Date.now() - begun)
 }
 

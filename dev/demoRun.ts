@@ -9,7 +9,7 @@ import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
 import { type Facts } from './context.js'
 import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
-import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
+import { drawLive, eraseLive, UserError, fact, formatSeconds, say, sign } from './terminal.js'
 
 type DemoNode = { url: string; contracts: DevnetContracts }
 
@@ -26,7 +26,7 @@ const INDEXING_TIMEOUT_MS = 15_000
  * result.
  *
  * @param contractsFile - JSON file of the devnet's addresses. The demo also reads balances from the chains.
- * @throws {Explained} when the intent does not complete.
+ * @throws {UserError} when the intent does not complete.
  */
 export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
   const nodeOf = openNodes(facts, contractsFile)
@@ -75,7 +75,7 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
 
 function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => DemoNode {
   const all = readJson<Record<ChainName, DevnetContracts>>(contractsFile)
-  if (!all) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
+  if (!all) throw new UserError(`The devnet's addresses are missing (${contractsFile}).`)
   return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
 }
 
@@ -142,7 +142,7 @@ function waitFor(step: string, what: string, isOver: () => Promise<boolean>): Pr
     const deadline = Date.now() + TIMEOUT_MS
     while (!(await isOver())) {
       if (Date.now() > deadline) {
-        throw new Explained(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
+        throw new UserError(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
       }
       await sleep(POLL_MS)
     }
@@ -165,15 +165,15 @@ async function showLive<T>(step: string, describe: () => string, over: Promise<T
   }
 }
 
-/** @throws {Explained} with the API's error message. */
+/** @throws {UserError} with the API's error message. */
 function explain(error: unknown): never {
   if (!(error instanceof StewardError)) throw error
   const { code, message, status } = error
   if (error instanceof IntentFailedError) {
-    throw new Explained(`The intent failed: ${code} ${message}`)
+    throw new UserError(`The intent failed: ${code} ${message}`)
   }
   const who = status === undefined ? 'The API does not answer' : `The API answered ${status}`
-  throw new Explained(`${who}: ${code} ${message}`, { cause: error })
+  throw new UserError(`${who}: ${code} ${message}`, { cause: error })
 }
 
 const formatPercent = (percent: number | undefined) =>

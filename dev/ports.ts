@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
-import { Explained } from './terminal.js'
+import { UserError } from './terminal.js'
 
 /** A port that the user can move: its part, its default and its environment variable. */
 export type PortChoice = { name: string; variable: string; port: number }
@@ -10,7 +10,7 @@ export type PortChoice = { name: string; variable: string; port: number }
  * Checks that all chosen ports on 127.0.0.1 are free before a part starts. Replaces 0 with a free port.
  *
  * @param choices - By key. The result has the same keys.
- * @throws {Explained} with one line per occupied port.
+ * @throws {UserError} with one line per occupied port.
  */
 export async function choosePorts<Key extends string>(
   choices: Record<Key, PortChoice>,
@@ -23,7 +23,7 @@ export async function choosePorts<Key extends string>(
       ([, { name, variable, port }]) =>
         `Port ${port} (${name}) is taken. Set ${variable} to another port, or to 0 for a free one.`,
     )
-  if (complaints.length > 0) throw new Explained(complaints.join('\n'))
+  if (complaints.length > 0) throw new UserError(complaints.join('\n'))
 
   const free = await findFreePorts(entries.filter(([, { port }]) => port === 0).length)
   const chosen = entries.map(([key, { port }]) => [key, port || free.pop()] as const)
@@ -40,7 +40,7 @@ export function readPort(
   const text = env[variable]
   const port = text ? Number(text) : standard
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Explained(`${variable}=${text} is not a port. Use 1 to 65535, or 0 for a free one.`)
+    throw new UserError(`${variable}=${text} is not a port. Use 1 to 65535, or 0 for a free one.`)
   }
   return { name, variable, port }
 }
@@ -129,5 +129,5 @@ export async function assertListening(
   const { hostname, port, host } = new URL(url)
   const address = hostname.replace(/^\[|\]$/g, '')
   if (await isListening(address, Number(port) || standardPort)) return
-  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
+  throw new UserError(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
 }

@@ -4,7 +4,7 @@ import { connectionOf } from './stack/database.js'
 import { createServicePart, replicaName, services, type Service } from './stack/parts.js'
 import { readRpcUrls } from './settings.js'
 import { openSecrets, type Home } from './state/state.js'
-import { Explained } from './terminal.js'
+import { UserError } from './terminal.js'
 
 type ServicesOptions = {
   /** One port per API process. */
@@ -82,7 +82,7 @@ async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
     if (answer?.ok && state?.includes('"degraded":false')) return
     if (Date.now() > deadline) {
       const reason = state ?? 'no answer'
-      throw new Explained(
+      throw new UserError(
         `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
       )
     }

@@ -24,7 +24,7 @@ import {
   type Home,
 } from './state/state.js'
 import { createSupervisor, type Supervisor } from './stack/supervise.js'
-import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
+import { UserError, formatSeconds, say, printFailure, sign } from './terminal.js'
 
 type CommandOptions = { isFresh: boolean; withDemo: boolean }
 
@@ -59,10 +59,10 @@ async function main(): Promise<void> {
     onBack(name) {
       if (!up.facts) return
       writeFacts(home, up.facts, supervisor)
-      if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(sayFailure)
+      if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(printFailure)
     },
     onGiveUp(error) {
-      sayFailure(error)
+      printFailure(error)
       if (up.facts) writeFacts(home, up.facts, supervisor)
     },
   })
@@ -81,12 +81,12 @@ async function main(): Promise<void> {
 
 /** A demo that is cut off by a stop is no failure. */
 const sayUnless = (signal: AbortSignal) => (error: unknown) => {
-  if (!signal.aborted) sayFailure(error)
+  if (!signal.aborted) printFailure(error)
 }
 
 function parseOptions(args: string[]): CommandOptions {
   const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
-  if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
+  if (unknown.length > 0) throw new UserError(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
   return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
 }
 
@@ -133,7 +133,7 @@ function stopOnSignal(
     await supervisor.stop()
     for (const file of [home.facts, home.children]) fs.rmSync(file, { force: true })
     unlockHome()
-    if (!isAsked) process.exit(sayFailure(reason))
+    if (!isAsked) process.exit(printFailure(reason))
     say(`  ${sign.done} Stopped ${pc.dim(formatSeconds(Date.now() - stoppingSince))}`)
     process.exit(0)
   }
@@ -158,5 +158,5 @@ function stopOnSignal(
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  process.exit(sayFailure(error))
+  process.exit(printFailure(error))
 })

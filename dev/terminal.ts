@@ -1,8 +1,8 @@
 import pc from 'picocolors'
 
 /** An error whose message is complete for the user. It is printed without a stack. */
-export class Explained extends Error {
-  override readonly name = 'Explained'
+export class UserError extends Error {
+  override readonly name = 'UserError'
 }
 
 const isLive = () => process.stdout.isTTY && !process.env.CI
@@ -55,8 +55,8 @@ export function formatSeconds(ms: number): string {
 }
 
 /** Prints the error that ended the command and returns the exit code. Prints a stack only for an unexpected error. */
-export function sayFailure(error: unknown): 1 {
-  const text = error instanceof Explained ? error.message : describeUnforeseen(error)
+export function printFailure(error: unknown): 1 {
+  const text = error instanceof UserError ? error.message : describeUnforeseen(error)
   eraseLive()
   process.stderr.write(`\n  ${pc.red('✗')} ${text.replaceAll('\n', '\n    ')}\n\n`)
   return 1

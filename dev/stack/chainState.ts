@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type ChainName } from '../../evm/registry.js'
 import { callRpc } from '../devnet/rpc.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 
 /** Address whose code holds the id of the set. The id is stored and lost together with the chain. */
 const MARK_ADDRESS = '0x00000000000000000000000000000000005e7a3d'
@@ -35,18 +35,18 @@ export async function checkOutsideNode(
     callRpc<string>(url, 'web3_clientVersion'),
   ])
   const [answered, client] = await answers.catch((cause: unknown) => {
-    throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`, {
+    throw new UserError(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`, {
       cause,
     })
   })
   if (Number(answered) !== chainId) {
-    throw new Explained(
+    throw new UserError(
       `${variable} (${host}) is chain ${Number(answered)}, but ${name} is ${chainId}. ` +
         `Point it at the right chain, or unset ${variable}.`,
     )
   }
   if (!/^anvil/i.test(client)) {
-    throw new Explained(
+    throw new UserError(
       `${variable} (${host}) is ${client}, not an anvil. npm start deploys its contracts and money ` +
         `on development chains only. Point it at an anvil, or unset ${variable}.`,
     )

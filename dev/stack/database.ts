@@ -4,7 +4,7 @@ import { claimNetwork, connect, type Db } from '../../db/client/connect.js'
 import { migrate } from '../../db/client/migrate.js'
 import { assertSameSet, type Home, type Secrets, type StateSet } from '../state/state.js'
 import { writeJson } from '../state/jsonFile.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 
 const START_OVER = 'Start over with: npm start -- --fresh (it deletes all wallets and intents).'
 
@@ -26,12 +26,12 @@ export async function prepareDatabase(
     const mark = await readMark(db).catch((cause: unknown) => {
       const { host } = new URL(url)
       const reason = (cause as Error).message
-      throw new Explained(`The database at ${host} cannot be used: ${reason}`, { cause })
+      throw new UserError(`The database at ${host} cannot be used: ${reason}`, { cause })
     })
     assertSameSet('The database', mark, set)
     await migrate(url, secrets).catch((cause: unknown) => {
       const reason = (cause as Error).message
-      throw new Explained(`The database cannot be migrated: ${reason}. ${START_OVER}`, { cause })
+      throw new UserError(`The database cannot be migrated: ${reason}. ${START_OVER}`, { cause })
     })
     await claimNetwork(db, 'devnet')
     if (mark === undefined) await writeMark(db, set.id)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
 import { endProcess, identify } from '../state/processes.js'
-import { Explained, say, sign } from '../terminal.js'
+import { UserError, say, sign } from '../terminal.js'
 
 /** A running part. `stop` resolves once its process has ended. It kills a process that does not end by itself. */
 export type Running = { pid: number; stop(): Promise<void> }
@@ -14,7 +14,7 @@ export type PartHooks = {
 }
 
 /** A process that ended before it was up. `how`: as in `onExit`. */
-export class StartFailure extends Explained {
+export class StartFailure extends UserError {
   readonly how: string
 
   constructor(name: string, how: string, logFile: string) {
@@ -34,7 +34,7 @@ type SupervisorOptions = {
   /** Called after a part is up again. */
   onBack?(name: string): void
   /** Called when a part that was up cannot be restarted. It stays down, and the others keep running. */
-  onGiveUp(error: Explained): void
+  onGiveUp(error: UserError): void
   /** Delay before a restart, doubled with each failure. */
   backoffMs?: number
   /** Consecutive failed restarts before a part that was up is given up. */
@@ -149,7 +149,7 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
   async function bringUp(tries: number): Promise<Running> {
     for (let failures = 0; ;) {
       const result = await launch().catch(explain)
-      if (!(result instanceof Explained)) return result
+      if (!(result instanceof UserError)) return result
       if (!(result instanceof StartFailure && isKill(result.how))) failures++
       if (signal.aborted || failures >= tries) throw result
       say(`  ${sign.again} ${result.message}; starting it again`)
@@ -163,16 +163,16 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
     await pause(isKill(how) ? 0 : ends++, shared)
     const result = await bringUp(triesAgain).catch(explain)
     if (signal.aborted) return
-    if (result instanceof Explained) return giveUp(result)
+    if (result instanceof UserError) return giveUp(result)
     sayBack(part.name, result.pid)
     options.onBack?.(part.name)
   }
 
-  function giveUp({ message }: Explained): void {
+  function giveUp({ message }: UserError): void {
     pids.delete(part.name)
     options.onPids(Object.fromEntries(pids))
     const advice = `Given up after ${triesAgain} tries; npm start brings it back. The other parts go on serving.`
-    options.onGiveUp(new Explained(`${message}\n${advice}`))
+    options.onGiveUp(new UserError(`${message}\n${advice}`))
   }
 
   return bringUp(FIRST_TRIES)
@@ -188,8 +188,8 @@ async function pause(failures: number, { options, signal }: Shared): Promise<voi
 const isKill = (how: string) => how === 'SIGKILL' || how === 'SIGTERM'
 
 /** A part fails to start for a reason on the user's machine, and its message names the reason. */
-function explain(error: Error): Explained {
-  return error instanceof Explained ? error : new Explained(error.message, { cause: error })
+function explain(error: Error): UserError {
+  return error instanceof UserError ? error : new UserError(error.message, { cause: error })
 }
 
 function sayBack(name: string, pid: number): void {

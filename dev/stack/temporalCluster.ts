@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { findFreePorts, findLowPorts, isListening } from '../ports.js'
 import { rootFolder, type Home } from '../state/state.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 import { startChild } from './child.js'
 import { createPostgresPart, type PostgresPart } from './parts.js'
 import { type Part } from './supervise.js'
@@ -107,7 +107,7 @@ async function waitForDatabase(url: string): Promise<void> {
       return await client.end()
     } catch (cause) {
       if (Date.now() > deadline) {
-        throw new Explained('The database of Temporal does not answer', { cause })
+        throw new UserError('The database of Temporal does not answer', { cause })
       }
       await sleep(50)
     }

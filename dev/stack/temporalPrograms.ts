@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
-import { Explained, say } from '../terminal.js'
+import { UserError, say } from '../terminal.js'
 import { programCache } from './programCache.js'
 
 /** Programs of a Temporal cluster. `folder` holds all of them, under their names in Temporal's images. */
@@ -29,7 +29,7 @@ const MAX_OUTPUT = 16_000_000
 /**
  * The server and the schema tool of the version that `dev/tools/temporal-server` pins. Built once and kept.
  *
- * @throws {Explained} when the build fails.
+ * @throws {UserError} when the build fails.
  */
 export async function findTemporalPrograms(options: BuildOptions = {}): Promise<TemporalPrograms> {
   const { env = process.env, signal = new AbortController().signal } = options
@@ -61,7 +61,7 @@ async function fill(
     if (!fs.existsSync(folder)) fs.renameSync(draft, folder)
   } catch (cause) {
     const { stderr, message } = cause as Error & { stderr?: string }
-    throw new Explained(
+    throw new UserError(
       `temporal-server could not be built from dev/tools/temporal-server ` +
         `(${stderr?.trim().split('\n').at(-1) || message}).\n` +
         'Install Go 1.21 or newer, or set TEMPORAL_ADDRESS to a running server.',

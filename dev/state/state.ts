@@ -7,7 +7,7 @@ import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../stack/embeddedPo
 import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 import type { RolePasswords } from '../../db/client/migrate.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
@@ -84,11 +84,11 @@ export function makeFolders(home: Home): void {
  * Locks the folder for this process.
  *
  * @returns Releases the lock.
- * @throws {Explained} while another process holds it. The lock of a dead process is taken over.
+ * @throws {UserError} while another process holds it. The lock of a dead process is taken over.
  */
 export function lockHome(home: Home): () => void {
   const holder = takeLock(home.lock)
-  if (holder) throw new Explained(describeInstance(home, holder.pid))
+  if (holder) throw new UserError(describeInstance(home, holder.pid))
   return () => releaseLock(home.lock)
 }
 
@@ -141,7 +141,7 @@ export function wipeHome(home: Home): void {
 /**
  * Opens the set in the folder, or creates one.
  *
- * @throws {Explained} when a part is missing or has moved. A chain without its database, or the reverse, would pay
+ * @throws {UserError} when a part is missing or has moved. A chain without its database, or the reverse, would pay
  *   twice or never.
  */
 export function openSet(home: Home, places: Places): StateSet {
@@ -150,18 +150,18 @@ export function openSet(home: Home, places: Places): StateSet {
   if (!set) {
     const leftover = findParts(home, allEmbedded).filter(([, isThere]) => isThere)
     if (leftover.length > 0) {
-      throw new Explained(describeLoss(['the record of the set (set.json)']))
+      throw new UserError(describeLoss(['the record of the set (set.json)']))
     }
     return { id: randomBytes(16).toString('hex'), isComplete: false, places }
   }
   const lost = findParts(home, set.places).filter(([, isThere]) => !isThere)
-  if (lost.length > 0) throw new Explained(describeLoss(lost.map(([part]) => part)))
+  if (lost.length > 0) throw new UserError(describeLoss(lost.map(([part]) => part)))
   const moved = (Object.keys(places) as (keyof Places)[]).filter(
     (part) => places[part] !== set.places[part],
   )
   if (moved.length > 0) {
     const moves = moved.map((part) => `${part} was ${set.places[part]}, now is ${places[part]}`)
-    throw new Explained(
+    throw new UserError(
       `The state in this folder belongs to other parts: ${moves.join('; ')}.\n${WAY_OUT}`,
     )
   }
@@ -227,7 +227,7 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
   const advice = set.isComplete
     ? WAY_OUT
     : 'Give an empty one: npm start never wipes what it was given from outside.'
-  throw new Explained(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
+  throw new UserError(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
 }
 
 /** The passwords of the set, each created at its first use, because a set may be older than a service. */

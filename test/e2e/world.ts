@@ -18,7 +18,7 @@ export type ClientResponse = Awaited<ReturnType<ReturnType<typeof createClient>>
 
 type PartName = keyof Stack['facts']['pids']
 type ReceivedFunds = { chain: string; asset: string; amount: string; protocol?: string }
-type PlanStep = {
+type ResponseStep = {
   type: string
   sequence: number
   chain?: string
@@ -43,7 +43,7 @@ export type IntentResponse = {
     targetProtocol?: string
     reasoning: string
     expectedApy?: number
-    steps: PlanStep[]
+    steps: ResponseStep[]
   }
   results: {
     completedSteps: number
