@@ -113,6 +113,7 @@ function placesFor(dir: string): string[] {
 /** Postgres refuses to run as root. Root runs it under an account that every system has. */
 function findAccount(): Account {
   if (process.getuid?.() !== 0) return {}
+  // cspell:ignore nobody
   for (const name of ['postgres', 'nobody']) {
     const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }))
     try {

@@ -132,7 +132,7 @@ const MANY = 10_000
 const FEW_PAGES = 80
 
 describe('an account with many wallets', () => {
-  type UserError = { Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }
+  type Explained = { Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }
 
   /** Pages of tables and indexes that the API looks at for a statement. */
   function countPages(sql: string): Promise<number> {
@@ -140,7 +140,7 @@ describe('an account with many wallets', () => {
       const text = `explain (analyze, buffers, format json) ${sql}`
       // A session that asks for the first time reads what the tables look like, too.
       await trx.raw(`savepoint first; ${text}; rollback to first`)
-      const { rows } = await trx.raw<{ rows: [{ 'QUERY PLAN': [UserError] }] }>(text)
+      const { rows } = await trx.raw<{ rows: [{ 'QUERY PLAN': [Explained] }] }>(text)
       const [{ Plan: plan }] = rows[0]['QUERY PLAN']
       return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
     })
