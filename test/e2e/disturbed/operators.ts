@@ -58,7 +58,7 @@ export function testOperators(open: () => OwnWorld): void {
 
   describe('an activity that is completed or failed by hand', () => {
     test.each(['complete', 'fail'] as const)(
-      '%s before anything is signed: the intent goes on, and the money is lent once',
+      '%s before anything is signed: the intent continues, and the money is lent once',
       async (how) => {
         const wallet = await world.createWallet({ [arbitrum]: '1' })
         world.signal('signer', 'SIGSTOP')
