@@ -43,7 +43,8 @@ async function main(): Promise<void> {
   say(`\n  ${pc.bold('Steward')} ${pc.dim(describeFolder(home))}`)
 
   const orphans = await reapOrphans(home, stopOrder)
-  if (orphans.length > 0) say(`  ${sign.again} ended what a killed run left: ${orphans.join(', ')}`)
+  if (orphans.length > 0)
+    say(`  ${sign.again} stopped processes of a killed run: ${orphans.join(', ')}`)
   const places = readPlaces(process.env)
   const ports = await choosePorts(readPortChoices(process.env, places))
   if (options.isFresh) wipeHome(home)

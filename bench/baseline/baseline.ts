@@ -73,7 +73,7 @@ type BaselinePlan = { steps: { type: string }[] }
 function toInputs(posts: Answered[]): BaselineInput[] {
   const plans = posts.map(({ body }) => body.executionPlan as BaselinePlan | undefined)
   const usual = plans.find((plan) => plan !== undefined)
-  if (!usual) throw new Error('No lend of the crowd was planned at once.')
+  if (!usual) throw new Error('No lend of the crowd was planned at creation.')
   return posts.map(({ body }, i) => {
     const plan = plans[i] ?? usual
     const steps = plan.steps.map(({ type }) => type)

@@ -45,7 +45,7 @@ export async function endow(wallets: BenchWallet[], endowment: Endowment): Promi
   for (let from = 0; from < wallets.length; from += TOGETHER) {
     const part = [...wallets.keys()].slice(from, from + TOGETHER)
     for (const receipt of await untilMined(node, part, send)) {
-      if (receipt.status !== 1) throw new Error('A wallet was not given its money.')
+      if (receipt.status !== 1) throw new Error('The funding of a wallet failed.')
       block = Math.max(block, receipt.blockNumber)
     }
   }

@@ -152,14 +152,14 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
       if (!(result instanceof UserError)) return result
       if (!(result instanceof StartFailure && isKill(result.how))) failures++
       if (signal.aborted || failures >= tries) throw result
-      say(`  ${sign.again} ${result.message}; starting it again`)
+      say(`  ${sign.again} ${result.message}; restarting it`)
       await pause(failures, shared)
     }
   }
 
   async function bringBack(how: string): Promise<void> {
     if (signal.aborted) return
-    say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
+    say(`  ${sign.again} ${part.name} ended (${how}); restarting it`)
     await pause(isKill(how) ? 0 : ends++, shared)
     const result = await bringUp(triesAgain).catch(explain)
     if (signal.aborted) return

@@ -227,7 +227,7 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
   const advice = set.isComplete
     ? WAY_OUT
     : 'Give an empty one: npm start never wipes what it was given from outside.'
-  throw new UserError(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
+  throw new UserError(`${part} ${reason}, so its wallets and balances do not match.\n${advice}`)
 }
 
 /** The passwords of the set, each created at its first use, because a set may be older than a service. */

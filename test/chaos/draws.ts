@@ -23,7 +23,7 @@ export function drawsOf(seed: string, source: string): Draws {
       const sum = choices.reduce((all, [, weight]) => all + weight, 0)
       let left = next() * sum
       const found = choices.find(([, weight]) => (left -= weight) < 0) ?? choices.at(-1)
-      if (!found) throw new Error('There is nothing to choose from.')
+      if (!found) throw new Error('The list of choices is empty.')
       return found[0]
     },
   }

@@ -16,7 +16,7 @@ export type SharedName = keyof SharedFacts
  */
 export async function getShared<Name extends SharedName>(name: Name): Promise<SharedFacts[Name]> {
   const url = process.env.TEST_SHARED_URL
-  if (!url) throw new Error('Nothing is shared: run the tests by npm test.')
+  if (!url) throw new Error('The shared fixtures are not running. Run the tests by npm test.')
   return timed(name, async () => {
     const response = await fetch(`${url}/${name}`)
     if (!response.ok) throw new Error(await response.text())

@@ -36,7 +36,7 @@ export function planMarkets(
   const has = (extra: Terms['extras'][number]) => terms.extras.includes(extra)
   const testDollar = has('testDollar') ? planTestDollar(site) : undefined
   const asset = terms.aaveAsset === 'testDollar' ? testDollar : usdc
-  if (!asset) throw new Error(`Aave on ${name} cannot list a test dollar that is not there.`)
+  if (!asset) throw new Error(`Aave on ${name} lists a test dollar that is not deployed.`)
   const aave = planLending(site, name, terms, { asset, ethFeed })
   return {
     ethUsdFeed: ethFeed.address,

@@ -154,7 +154,7 @@ function link({ bytecode, linkReferences = {} }: Artifact, libraries: Libraries)
   for (const file of Object.values(linkReferences)) {
     for (const [name, places] of Object.entries(file)) {
       const address = libraries[name]
-      if (!address) throw new Error(`Library ${name} must be deployed before what links it.`)
+      if (!address) throw new Error(`Deploy library ${name} before the contract that links it.`)
       for (const { start, length } of places) {
         const end = 2 + (start + length) * 2
         code = code.slice(0, 2 + start * 2) + address.slice(2).toLowerCase() + code.slice(end)

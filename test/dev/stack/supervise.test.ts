@@ -85,7 +85,7 @@ describe('createSupervisor', () => {
     const { pid } = await supervisor.start(createPart('worker', ready))
     process.kill(pid, 'SIGKILL')
     await until(() => printed.includes('worker is back'))
-    expect(printed).toContain('worker ended (SIGKILL); starting it again')
+    expect(printed).toContain('worker ended (SIGKILL); restarting it')
     const followed = supervisor.pids().worker ?? 0
     expect(followed).not.toBe(pid)
     expect(identify(followed)).toBeDefined()
@@ -151,7 +151,7 @@ describe('createSupervisor', () => {
 
   test('a child that repeatedly comes up and exits is restarted each time', async () => {
     await supervisor.start(createPart('worker', brief))
-    await until(() => printed.split('worker ended (exit 3); starting it again').length > TRIES + 2)
+    await until(() => printed.split('worker ended (exit 3); restarting it').length > TRIES + 2)
     expect(gaveUp).toBeUndefined()
   })
 
@@ -171,7 +171,7 @@ describe('createSupervisor', () => {
     const { pid } = await supervisor.start(createPart('worker', notAtOnce()))
     expect(identify(pid)).toBeDefined()
     const again =
-      /worker did not start \(exit 1: Error: no such table\)\. See .+; starting it again/g
+      /worker did not start \(exit 1: Error: no such table\)\. See .+; restarting it/g
     expect(printed.match(again)).toHaveLength(2)
   })
 
