@@ -156,9 +156,9 @@ async function follow(
     await sleep(POLL_MS)
     const { status, body } = await call('GET', `/intents/${one.id}`)
     if (status !== 200) notes.faults.push(`${one.id}: a GET after the 201 was answered ${status}`)
-    const status = String(body.status)
-    if (one.seen.at(-1) !== status) one.seen.push(status)
-    if (status === 'completed' || status === 'failed') return
+    const shown = String(body.status)
+    if (one.seen.at(-1) !== shown) one.seen.push(shown)
+    if (shown === 'completed' || shown === 'failed') return
   }
 }
 
