@@ -50,9 +50,12 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
     await lockName(trx, PAUSES)
     const open = await trx('pause').where(target).whereNull('until').select<object[]>('id')
     if (open.length > 0) {
-      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is already stopped.`)
+      throw new ServiceError(
+        'INVALID_REQUEST',
+        `${nameOf(target)} is already ${past[target.scope]}.`,
+      )
     }
-    const begun_by = await recordAuditEvent(trx, actOf(target, 0), order)
+    const begun_by = await recordAuditEvent(trx, actionOf(target, 0), order)
     await trx('pause').insert({ ...target, begun_by })
   })
 }
@@ -65,10 +68,13 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
 export async function resumeWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
     await lockName(trx, PAUSES)
-    const ended_by = await recordAuditEvent(trx, actOf(target, 1), order)
+    const ended_by = await recordAuditEvent(trx, actionOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
     const ended = await trx('pause').where(target).whereNull('until').update({ until, ended_by })
-    if (ended !== 1) throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is not stopped.`)
+    if (ended !== 1) {
+      const message = `${nameOf(target)} is not ${past[target.scope]}.`
+      throw new ServiceError('INVALID_REQUEST', message)
+    }
     const wake = JSON.stringify({ id: '', state: 'queued' })
     await trx.raw(`select pg_notify('operation', ?)`, [wake])
   })
@@ -82,7 +88,14 @@ const verbs: Record<PauseScope, [pause: string, resume: string]> = {
   deployment: ['pause', 'resume'],
 }
 
-const actOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
+const past: Record<PauseScope, string> = {
+  account: 'frozen',
+  wallet: 'frozen',
+  chain: 'paused',
+  deployment: 'paused',
+}
+
+const actionOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
   action: `${scope} ${verbs[scope][verb]}`,
   subject,
 })
@@ -144,11 +157,11 @@ export async function findPause(
 
 /** Milliseconds for which an operation was paused or frozen. */
 export async function readPausedMs(db: Db, { id }: { id: string }): Promise<number> {
-  const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(PAUSED_MS, { id })
   return rows[0]?.ms ?? 0
 }
 
-const STOPPED_MS = `
+const PAUSED_MS = `
 with spans as (
   select tstzrange(greatest(s.since, op.created_at), coalesce(s.until, now.at)) as span
   from operation op, pause s, (select clock_timestamp() as at) as now

@@ -22,7 +22,7 @@ export type SystemState = {
     /** Transactions that are not mined, and the age of the oldest. */
     open: number
     openSince: string | null
-    drySince: string | null
+    outOfGasSince: string | null
   }[]
   /** Open pauses and freezes. */
   pauses: { scope: PauseScope; subject: string; since: string; by: string; why: string }[]

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.js'
 
 /** Credits per call. Calls without a price in the API document are free. */
-export const prices = {
+export const creditCosts = {
   createWallet: 1,
   readWallet: 1,
   listWallets: 1,

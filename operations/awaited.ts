@@ -18,7 +18,7 @@ export async function markAwaited(db: Db, id: string, what: AwaitedWhat): Promis
 export type SettledWait = { operationId: string; workflowId: string; since: string }
 
 /**
- * ReservedAmounts some marks whose operations are settled. Other callers skip them for five seconds, then twice as long each
+ * Claims some marks whose operations are settled. Other callers skip them for five seconds, then twice as long each
  * time, up to about ten minutes. The pause exceeds the time of a signal, so that only one is in flight.
  *
  * @param ids - Ids of operations. Null for any.

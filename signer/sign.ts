@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { disabledBecause, type ChainClient } from '../evm/connect.js'
-import { setDry } from '../operations/signing/senderGas.js'
+import { markOutOfGas } from '../operations/signing/senderGas.js'
 import { readOrders } from '../operations/signing/orders.js'
 import { readSenders, returnOperation, type Sender } from '../operations/signing/signing.js'
 import { BUNDLE_SIZE, claimOperations } from '../operations/signing/claiming.js'
@@ -102,7 +102,7 @@ export async function signOnce(tools: SignerTools, client: ChainClient): Promise
 type Bundle = { size: number; late?: Promise<void> | undefined }
 const nothing: Bundle = { size: 0 }
 
-/** ReservedAmounts the next operations of a sender, prepares them, and stores the signatures. */
+/** Claims the next operations of a sender, prepares them, and stores the signatures. */
 async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Promise<Bundle> {
   const { db, keyring, log, patienceMs = PATIENCE_MS } = tools
   // Signatures for a chain that fails its deployment checks are worthless, so the queue waits.
@@ -205,9 +205,9 @@ async function isHandedOver(
 ): Promise<boolean> {
   const gas = unpaidGas(error)
   if (gas === undefined) return false
-  const { isNews, isReplaceable } = await setDry(tools.db, sender, gas)
+  const { isNew, isReplaceable } = await markOutOfGas(tools.db, sender, gas)
   const facts = { chain: chain.name, sender: sender.sender, gas }
-  if (isNews) tools.log.warn(facts, 'sender out of gas')
+  if (isNew) tools.log.warn(facts, 'sender out of gas')
   if (!isReplaceable) {
     const message = `Every sender on ${chain.name} is out of gas.`
     const details = { waitsFor: 'SENDER_GAS' } satisfies Held

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { getIntent } from '../../db/intents/intents.js'
 import { explainFailure } from '../../domain/intent/failures.js'
-import { prices } from '../../domain/creditCosts.js'
+import { creditCosts } from '../../domain/creditCosts.js'
 import { intentBody } from '../endpoints/intents/intentBody.js'
 import { apiKey } from '../http/auth/apiKey.js'
 import { ERRORS_PAGE } from '../http/errors.js'
@@ -13,7 +13,7 @@ import { intentIdInput } from '../schemas/parameters.js'
 export const explainRoute = readRoute(
   {
     path: '/intents/:intentId',
-    caller: apiKey({ credits: prices.readIntent }),
+    caller: apiKey({ credits: creditCosts.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     docs: {

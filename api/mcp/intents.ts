@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fingerprintOf } from '../../db/accounts/idempotency.js'
 import { findPreview, insertPreview } from '../../db/accounts/previews.js'
 import { invalidRequest, ServiceError } from '../../domain/errors.js'
-import { prices } from '../../domain/creditCosts.js'
+import { creditCosts } from '../../domain/creditCosts.js'
 import { previewIntent, submitIntent, toSubmission } from '../endpoints/intents/submitIntent.js'
 import { apiKey } from '../http/auth/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
@@ -46,7 +46,7 @@ export const previewRoute = writeRoute(
 export const createRoute = writeRoute(
   {
     path: '/intents',
-    caller: apiKey({ credits: prices.createIntent }),
+    caller: apiKey({ credits: creditCosts.createIntent }),
     keepsKeys: true,
     params: noParams,
     query: noQuery,

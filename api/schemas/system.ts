@@ -28,7 +28,7 @@ export const systemAnswer = z.strictObject({
       nextNonce: z.string(),
       open: z.int(),
       openSince: moment.nullable(),
-      drySince: moment.nullable(),
+      outOfGasSince: moment.nullable(),
     }),
   ),
   pauses: z.array(

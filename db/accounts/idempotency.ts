@@ -47,7 +47,7 @@ export async function findAnswer(
 }
 
 /**
- * ReservedAmounts a key for the caller's transaction, or reclaims an expired one. A concurrent duplicate waits here until the
+ * Claims a key for the caller's transaction, or reclaims an expired one. A concurrent duplicate waits here until the
  * first transaction ends.
  *
  * @returns False when the key was claimed meanwhile: replay its stored response.

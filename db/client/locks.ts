@@ -1,7 +1,7 @@
 import type { Db } from './connect.js'
 
 /**
- * Locks a name until the transaction ends. Names begin with their subject, such as `room/`. Names are locked before rows
+ * Locks a name until the transaction ends. Names begin with their subject, such as `capacity/`. Names are locked before rows
  * where a transaction locks both.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {

@@ -85,11 +85,11 @@ const RESERVED = `r.chain_id = q.chain and r.token = q.token and r.from_block <=
   and case when r.spent_block is null then r.released_at is null else r.spent_block > q.block end`
 
 /** The same in two parts, each with an index: a wallet may have thousands of spent or released reservations. */
-const spokenFor = (spent: string) => `select x.units from reservation x
+const reservedUnits = (spent: string) => `select x.units from reservation x
   where x.wallet_id = $1 and x.chain_id = q.chain and x.token = q.token and x.from_block <= q.block
     and x.spent_block ${spent}`
 
-const CLAIMS = `select (
+const RESERVED_AMOUNTS = `select (
       select json_agg(h.chain_id)
       from unnest((select $2::bigint[]), (select $3::bigint[]), (select $4::text[])) as q (chain, number, hash)
       join block_header h on h.chain_id = q.chain and h.number = q.number and h.hash = q.hash
@@ -98,7 +98,7 @@ const CLAIMS = `select (
         select q.at, coalesce(sum(r.units), 0) as units
         from unnest((select $5::bigint[]), (select $6::text[]), (select $7::bigint[]))
           with ordinality as q (chain, token, block, at)
-        left join lateral (${spokenFor('> q.block')} union all ${spokenFor('is null and x.released_at is null')}) r
+        left join lateral (${reservedUnits('> q.block')} union all ${reservedUnits('is null and x.released_at is null')}) r
           on true
         group by q.at) p
     ) as reserved, (
@@ -112,7 +112,7 @@ const CLAIMS = `select (
         group by q.at) u
     ) as uses`
 
-const reservedAmountsStatement: Statement = { name: 'claims', text: CLAIMS }
+const reservedAmountsStatement: Statement = { name: 'reservedAmounts', text: RESERVED_AMOUNTS }
 
 /**
  * Reserved units at blocks that are not indexed, as a lower bound. A signed step may have spent its money by then, and

@@ -51,7 +51,7 @@ const statements = {
 type StartRow = { tier: Tier; userId: string }
 
 /**
- * ReservedAmounts rows whose workflow is not started. Accounts take turns. Within an account, rows without an attempt come first,
+ * Claims rows whose workflow is not started. Accounts take turns. Within an account, rows without an attempt come first,
  * then the oldest claims. The claim of a dead worker expires. Concurrent workers get different rows.
  */
 export async function claimStarts(

@@ -35,14 +35,14 @@ create table sender (
   -- operations: sends bundles. treasury: sends ETH to the senders of its chain, and no bundles.
   purpose text not null default 'operations' check (purpose in ('operations', 'treasury')),
   -- Since when it is out of gas. It receives no operations while another sender can pay.
-  dry_since timestamptz,
+  out_of_gas_since timestamptz,
   -- Gas cost in wei that it could not pay. It recovers when its balance covers as much again.
-  dry_gas numeric(78, 0) check (dry_gas > 0),
+  unpaid_gas numeric(78, 0) check (unpaid_gas > 0),
   -- The last refill from the treasury. No other refill is sent while it is open.
   refill_tx bigint,
   primary key (chain_id, sender),
-  constraint sender_check check ((dry_since is null) = (dry_gas is null)),
-  constraint sender_check1 check (purpose = 'operations' or (dry_since is null and refill_tx is null))
+  constraint sender_check check ((out_of_gas_since is null) = (unpaid_gas is null)),
+  constraint sender_check1 check (purpose = 'operations' or (out_of_gas_since is null and refill_tx is null))
 );
 grant select, insert, update on sender to steward_signer;
 grant select (chain_id, sender, next_nonce, purpose) on sender to steward_worker, steward_api;

@@ -71,7 +71,7 @@ create table webhook_delivery (
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
   -- The latest attempts, oldest first: {at, ms} and optional status, error and body, with the first 1 kB of the response.
   attempts jsonb not null default '[]'::jsonb,
-  -- Incremented by each manual repetition. The workflow of an earlier run pauses when it sees a higher number.
+  -- Incremented by each manual repetition. The workflow of an earlier run stops when it sees a higher number.
   run int not null default 1,
   run_attempts int not null default 0,
   run_since timestamptz not null default clock_timestamp(),

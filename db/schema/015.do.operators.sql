@@ -58,7 +58,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
         from operation w
         where w.chain_id = c.id and w.state in ('queued', 'deferred', 'signed')) as o),
     'relayer', (select json_agg(json_build_object('chainId', l.chain_id::text, 'address', l.sender,
-        'nextNonce', l.next_nonce::text, 'open', t.open, 'openSince', t.since, 'drySince', l.dry_since)
+        'nextNonce', l.next_nonce::text, 'open', t.open, 'openSince', t.since, 'outOfGasSince', l.out_of_gas_since)
         order by l.chain_id, l.sender)
       from sender l cross join lateral (
         select count(*) as open, min(x.opened_at) as since from chain_tx x

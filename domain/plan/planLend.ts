@@ -68,10 +68,10 @@ function outOfReach(request: LendRequest, state: MarketState, offers: Rate[]): S
     chain === rate.chain || isLinked(state, chain, rate.chain)
   const counted = state.chains.filter((chain) => offers.some((rate) => counts(chain, rate)))
   const rich = holders(request, { ...state, chains: counted })
-  const stopped = bestRate(offers.filter((rate) => rich.some((chain) => counts(chain, rate))))
-  if (!stopped) return insufficientFunds(request, state, counted)
-  const obstacle = obstacleOf(request, state, stopped)
-  return invalidRequest('amount', `The amount cannot be lent on ${stopped.chain}: ${obstacle}.`)
+  const blocked = bestRate(offers.filter((rate) => rich.some((chain) => counts(chain, rate))))
+  if (!blocked) return insufficientFunds(request, state, counted)
+  const obstacle = obstacleOf(request, state, blocked)
+  return invalidRequest('amount', `The amount cannot be lent on ${blocked.chain}: ${obstacle}.`)
 }
 
 function isLinked({ chains, routes }: MarketState, from: string, to: string): boolean {

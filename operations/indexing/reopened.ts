@@ -21,10 +21,10 @@ export async function lockEnded(
   { mined, confirmed }: { mined: { id: string }[]; confirmed: bigint },
 ): Promise<string[]> {
   const ids = mined.map(({ id }) => id)
-  return callWithIds(trx, HOLD_ENDED, [ids, chainId, confirmed.toString()])
+  return callWithIds(trx, LOCK_ENDED, [ids, chainId, confirmed.toString()])
 }
 
-const HOLD_ENDED = `select lock_intents(?::text[] || array(
+const LOCK_ENDED = `select lock_intents(?::text[] || array(
     select id from operation where chain_id = ? and state = 'mined' and block_number <= ?),
   '{completed,failed}') as ids`
 

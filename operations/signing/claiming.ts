@@ -20,7 +20,7 @@ const LEASE_SECONDS = 10
 export const LEASES_IN_A_BUNDLE = 2
 
 /** SQL condition: the operation `op` has neither a lease nor a transaction. */
-const isTakable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
+const isClaimable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
       and (op.leased_until is null or op.leased_until < clock_timestamp())`
 
 /** SQL condition: the intent `i` of `op` is open. A mint is claimed in any state of its intent. */
@@ -32,7 +32,7 @@ const CLAIM = `
 with serving as (
   select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
   from (
-    select l.sender, coalesce(t.open, 0) as open, rank() over (order by l.dry_since is not null,
+    select l.sender, coalesce(t.open, 0) as open, rank() over (order by l.out_of_gas_since is not null,
       coalesce(t.since < clock_timestamp() - $4::double precision * interval '1 second', false)) as place
     from sender l left join (
       select sender, count(*) as open, min(opened_at) as since
@@ -40,7 +40,7 @@ with serving as (
     where l.chain_id = $1 and l.purpose = 'operations') senders
   where place = 1 and open < ${OPEN_TRANSACTIONS}
 ), open as materialized (
-  select op.id, op.account_id, op.wallet_id, op.priority, op.created_at, ${isTakable} as takable,
+  select op.id, op.account_id, op.wallet_id, op.priority, op.created_at, ${isClaimable} as takable,
     op.state = 'signed' or op.lost_leases >= ${LEASES_IN_A_BUNDLE} as alone,
     coalesce(op.lease_owner is not null and op.leased_until > clock_timestamp(), false) as leased
   from operation op where op.chain_id = $1 and op.state in ('queued', 'signed')
@@ -57,7 +57,7 @@ with serving as (
   cross join lateral (
     select op.id, case when op.kind in ('swap', 'bridge') then op.resource end as exclusive
     from operation op left join intent i on i.id = op.intent_id
-    where op.id = t.id and ${isTakable} and (op.state = 'signed' or ${isLive}) and ${isNotPaused}
+    where op.id = t.id and ${isClaimable} and (op.state = 'signed' or ${isLive}) and ${isNotPaused}
       -- No earlier operation of the wallet is being signed: operations of a wallet keep their order.
       and op.wallet_id not in (select wallet_id from open where leased)
       -- All earlier steps are confirmed.
@@ -96,7 +96,7 @@ order by r.alone desc, r.priority, r.turn, r.created_at`
 type Claiming = Sender & { lateSeconds: number }
 
 /**
- * ReservedAmounts the next operations of a sender under a lease of 10 s, in one statement: by plan tier, then accounts in turn.
+ * Claims the next operations of a sender under a lease of 10 s, in one statement: by plan tier, then accounts in turn.
  * Operations that lost their bundle or their leases are claimed alone.
  *
  * A wallet leaves the sender of its last unfinal operation when that sender is out of gas, full or late and another one
@@ -126,13 +126,13 @@ export async function claimOperations(
 export async function lockClaimed(trx: Db, operations: Operation[], leaseOwner: string) {
   await lockPauses(trx)
   const ids = operations.map(({ id }) => id)
-  const statement = { name: 'lock taken', text: LOCK_TAKEN }
+  const statement = { name: 'lock taken', text: LOCK_CLAIMED }
   const rows = await runPrepared<{ id: string; state: string }>(trx, statement, [ids, leaseOwner])
   const states = new Map(rows.map(({ id, state }) => [id, state]))
   return operations.filter(({ id, state }) => states.get(id) === state)
 }
 
-const LOCK_TAKEN = `
+const LOCK_CLAIMED = `
 select op.id, op.state from operation op left join intent i on i.id = op.intent_id
 where op.id = any ((select $1)::text[]) and op.lease_owner = $2 and op.leased_until > clock_timestamp()
   and (op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})

@@ -17,7 +17,7 @@ export type Contender = {
 const WAITER_MINUTES = 5
 
 /**
- * Locks contended resources of a chain until the transaction ends, so that signers decide one after the other. ClaimedOperation
+ * Locks contended resources of a chain until the transaction ends, so that signers decide one after the other. Taken
  * before row locks, and always in the same order.
  */
 export async function lockContended(trx: Db, chainId: number, keys: string[]): Promise<void> {

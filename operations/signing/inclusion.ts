@@ -39,11 +39,11 @@ export async function returnNotIncluded(
  * current message, which may have a new attestation. Usually there are none, which one statement finds out.
  */
 export async function detachOperations(trx: Db, txIds: string[]): Promise<void> {
-  await runPrepared(trx, { name: 'drop bundleTransactions', text: DROP_CARRIERS }, [txIds])
+  await runPrepared(trx, { name: 'drop bundleTransactions', text: DETACH_OPERATIONS }, [txIds])
 }
 
 const isIncluded = `tx_id = any ((select $1)::bigint[]) and state = 'signed'`
-const DROP_CARRIERS = `
+const DETACH_OPERATIONS = `
 with deferred as (
   update operation set state = 'deferred', code = 'BRIDGE_TIMEOUT',
     message = 'The mint was reverted. It is tried again.',

@@ -38,40 +38,43 @@ const costsStatement: Statement = {
  *
  * @returns Whether this is new, and whether another sender of its chain can pay.
  */
-export async function setDry(
+export async function markOutOfGas(
   db: Db,
   { chainId, sender }: SenderKey,
   gas: bigint,
-): Promise<{ isNews: boolean; isReplaceable: boolean }> {
-  const { rows } = await db.raw<{ rows: { isNews: boolean; isReplaceable: boolean }[] }>(SET_DRY, {
-    chain: chainId.toString(),
-    sender,
-    gas: gas.toString(),
-  })
+): Promise<{ isNew: boolean; isReplaceable: boolean }> {
+  const { rows } = await db.raw<{ rows: { isNew: boolean; isReplaceable: boolean }[] }>(
+    MARK_OUT_OF_GAS,
+    {
+      chain: chainId.toString(),
+      sender,
+      gas: gas.toString(),
+    },
+  )
   const [row] = rows
   if (!row) throw new Error('The sender does not exist.')
   return row
 }
 
-const SET_DRY = `
-update sender l set dry_since = coalesce(l.dry_since, clock_timestamp()), dry_gas = :gas
+const MARK_OUT_OF_GAS = `
+update sender l set out_of_gas_since = coalesce(l.out_of_gas_since, clock_timestamp()), unpaid_gas = :gas
 from sender before
 where l.chain_id = :chain and l.sender = :sender
   and before.chain_id = l.chain_id and before.sender = l.sender
-returning before.dry_since is null as "isNews", exists (
+returning before.out_of_gas_since is null as "isNew", exists (
   select from sender other where other.chain_id = l.chain_id and other.sender <> l.sender
-    and other.purpose = 'operations' and other.dry_since is null) as "isReplaceable"`
+    and other.purpose = 'operations' and other.out_of_gas_since is null) as "isReplaceable"`
 
 /** Records that a sender can pay again. */
-export async function clearDry(db: Db, { chainId, sender }: SenderKey): Promise<void> {
+export async function clearOutOfGas(db: Db, { chainId, sender }: SenderKey): Promise<void> {
   await db('sender')
     .where({ chain_id: chainId.toString(), sender })
-    .update({ dry_since: null, dry_gas: null })
+    .update({ out_of_gas_since: null, unpaid_gas: null })
 }
 
 /** A sender with its last refill, if any. Wei as text. */
 export type RefilledSender = Sender & {
-  dryGas: string | null
+  unpaidGas: string | null
   refillTx: bigint | null
   refillNonce: bigint | null
 }
@@ -88,7 +91,7 @@ export async function readRefilledSenders(db: Db, chainId: number): Promise<Refi
       'l.kek_id as kekId',
       'l.sealed_key as sealedKey',
       'l.purpose',
-      'l.dry_gas as dryGas',
+      'l.unpaid_gas as unpaidGas',
       'l.refill_tx as refillTx',
       't.nonce as refillNonce',
     )

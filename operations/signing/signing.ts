@@ -185,7 +185,7 @@ with tx as (
 ), send as (
   insert into chain_tx_send (tx_id, n, hash, raw, max_fee) select id, 1, :hash, :raw, :maxFee from tx
 ), moved as (
-  update sender set next_nonce = cast(:nonce as bigint) + 1, dry_since = null, dry_gas = null
+  update sender set next_nonce = cast(:nonce as bigint) + 1, out_of_gas_since = null, unpaid_gas = null
   where chain_id = :chain and sender = :sender and next_nonce = :nonce returning 1
 ), included as (
   update operation op set state = 'signed', tx_id = tx.id, code = null, message = null,

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { disabledBecause, type ChainClient } from '../../evm/connect.js'
 import { highestL1Part } from '../../evm/l1Costs.js'
 import {
-  clearDry,
+  clearOutOfGas,
   lockRefill,
   readRefilledSenders,
-  setDry,
+  markOutOfGas,
   setRefill,
   sumCosts,
   sumMoved,
@@ -123,10 +123,10 @@ async function updateDryness(
   sender: RefilledSender & SenderBalance,
 ): Promise<{ spendable: bigint; need: bigint }> {
   const spendable = sender.balanceWei - (await sumCosts(db, sender, sender.usedNonces))
-  const isDry = sender.dryGas !== null
-  const need = isDry ? BigInt(sender.dryGas ?? 0) * prices.fees.maxWei : usual.wei
-  if (isDry && spendable >= need) await clearDry(db, sender)
-  if (!isDry && spendable < need) await setDry(db, sender, usual.gas)
+  const isOutOfGas = sender.unpaidGas !== null
+  const need = isOutOfGas ? BigInt(sender.unpaidGas ?? 0) * prices.fees.maxWei : usual.wei
+  if (isOutOfGas && spendable >= need) await clearOutOfGas(db, sender)
+  if (!isOutOfGas && spendable < need) await markOutOfGas(db, sender, usual.gas)
   return { spendable, need }
 }
 

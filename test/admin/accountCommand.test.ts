@@ -170,12 +170,12 @@ describe('freeze and pause', () => {
       const listed = await output(...stop, ...why)
       expect(listed).toContain(row)
       expect(listed).toMatch(/alice +a drill/)
-      await expect(output(...stop, ...why)).rejects.toThrow('is already stopped.')
+      await expect(output(...stop, ...why)).rejects.toThrow(/is already (frozen|paused)\.$/)
     }
     expect((await output('pauses')).trim().split('\n')).toHaveLength(5)
     for (const [, resume] of acts) await output(...resume, ...why)
     expect(await output('pauses')).toContain('Nothing is frozen or paused.')
-    await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not stopped.')
+    await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not paused.')
     const events = await output('events')
     expect(
       events

@@ -57,7 +57,10 @@ describe('grants', () => {
     ['steward_worker', 'select id from wallet for update'],
     ['steward_worker', 'select sender, next_nonce from sender'],
     ['steward_api', 'select sender, purpose from sender'],
-    ['steward_signer', 'update sender set dry_since = null, dry_gas = null, refill_tx = null'],
+    [
+      'steward_signer',
+      'update sender set out_of_gas_since = null, unpaid_gas = null, refill_tx = null',
+    ],
     ['steward_relayer', 'select id, address from wallet'],
     ['steward_relayer', 'update bridge_fee set fast_millionths = 0'],
     ['steward_relayer', 'select address from treasury'],

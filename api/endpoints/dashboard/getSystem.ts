@@ -42,9 +42,13 @@ function toAnswer(
       ...chain,
       ...{ chain: nameOf(chainId), indexedAt: iso(indexedAt), waitingSince: isoOf(waitingSince) },
     })),
-    senders: senders.map(({ chainId, openSince, drySince, ...sender }) => ({
+    senders: senders.map(({ chainId, openSince, outOfGasSince, ...sender }) => ({
       ...sender,
-      ...{ chain: nameOf(chainId), openSince: isoOf(openSince), drySince: isoOf(drySince) },
+      ...{
+        chain: nameOf(chainId),
+        openSince: isoOf(openSince),
+        outOfGasSince: isoOf(outOfGasSince),
+      },
     })),
     pauses: pauses.map(({ subject, ...pause }) => ({
       ...pause,

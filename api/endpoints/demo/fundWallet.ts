@@ -4,7 +4,7 @@ import { insertFunding, lockFundings, secondsUntilFunding } from '../../../db/in
 import { getUsableWallet, readPauses, whyPaused } from '../../../db/pauses.js'
 import { ServiceError, capabilityDisabled } from '../../../domain/errors.js'
 import { demoFunding, type FundingLimits } from '../../../domain/intent/funding.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
@@ -18,7 +18,7 @@ import type { Services } from '../../http/services.js'
 export const fundWallet = writeRoute(
   {
     path: '/demo/fund',
-    caller: apiKey({ credits: prices.fundWallet }),
+    caller: apiKey({ credits: creditCosts.fundWallet }),
     params: noParams,
     query: noQuery,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),

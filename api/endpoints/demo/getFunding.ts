@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { getFunding as getFundingRow } from '../../../db/intents/fundings.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { readRoute } from '../../http/route.js'
 import { completedFunding } from '../../schemas/examples/resources.js'
@@ -15,7 +15,7 @@ const RECHECK_MS = 2_000
 export const getFunding = readRoute(
   {
     path: '/demo/fund/:fundingId',
-    caller: apiKey({ credits: prices.readFunding }),
+    caller: apiKey({ credits: creditCosts.readFunding }),
     params: z.object({ fundingId: fundingIdInput }),
     query: z.strictObject({
       wait: secondsToWait('Seconds to wait until the funding is completed or failed.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { getIntent } from '../../../db/intents/intents.js'
 import { createReadToken as createReadTokenRow } from '../../../db/accounts/readTokens.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { emptyBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
@@ -11,7 +11,7 @@ import { intentIdInput } from '../../schemas/parameters.js'
 export const createReadToken = writeRoute(
   {
     path: '/intents/:intentId/read-token',
-    caller: apiKey({ credits: prices.createReadToken }),
+    caller: apiKey({ credits: creditCosts.createReadToken }),
     scope: 'read',
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,

@@ -3,7 +3,7 @@ import { readEvents, readLastPosition, type EventFilter } from '../../../db/inte
 import { invalidRequest } from '../../../domain/errors.js'
 import { eventBody, fromEventId, toEventId } from '../../../domain/events/eventBody.js'
 import { fromPublicType, type PublicEventType } from '../../../domain/events/events.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
@@ -29,7 +29,7 @@ const oneOrMoreTypes = z
 export const listEvents = streamRoute(
   {
     path: '/events',
-    caller: apiKey({ credits: prices.readEvents }),
+    caller: apiKey({ credits: creditCosts.readEvents }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BEGINNING, readEventFloor, wasSettled } from '../../../db/intents/events.js'
 import { getIntent, type Intent } from '../../../db/intents/intents.js'
 import { isSettled } from '../../../domain/events/events.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
 import { streamRoute } from '../../http/streaming/streamRoute.js'
 import { eventIdInput } from '../../schemas/events.js'
@@ -15,7 +15,7 @@ import type { Db } from '../../../db/client/connect.js'
 export const streamIntentEvents = streamRoute(
   {
     path: '/intents/:intentId/events',
-    caller: keyOrReadToken({ credits: prices.readEvents }),
+    caller: keyOrReadToken({ credits: creditCosts.readEvents }),
     params: z.object({ intentId: intentIdInput }),
     query: z.strictObject({ after: eventIdInput.optional(), token: readTokenInput }),
     docs: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cancelIntent as cancelIntentRow, getIntent } from '../../../db/intents/intents.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { emptyBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
@@ -19,7 +19,7 @@ const refusals = {
 export const cancelIntent = writeRoute(
   {
     path: '/intents/:intentId/cancel',
-    caller: apiKey({ credits: prices.cancelIntent, refunds: true }),
+    caller: apiKey({ credits: creditCosts.cancelIntent, refunds: true }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: emptyBody,

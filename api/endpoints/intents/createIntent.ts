@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
@@ -12,7 +12,7 @@ import { previewIntent, submitIntent, toSubmission } from './submitIntent.js'
 export const createIntent = writeRoute(
   {
     path: '/intents',
-    caller: apiKey({ credits: prices.createIntent }),
+    caller: apiKey({ credits: creditCosts.createIntent }),
     keepsKeys: true,
     params: noParams,
     query: z.strictObject({

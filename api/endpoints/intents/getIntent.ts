@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { getIntent as getIntentRow } from '../../../db/intents/intents.js'
 import { isSettled } from '../../../domain/events/events.js'
 import { isTerminal } from '../../../domain/intent/intent.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
 import { readRoute } from '../../http/route.js'
 import {
@@ -21,7 +21,7 @@ import type { Services } from '../../http/services.js'
 export const getIntent = readRoute(
   {
     path: '/intents/:intentId',
-    caller: keyOrReadToken({ credits: prices.readIntent }),
+    caller: keyOrReadToken({ credits: creditCosts.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: z.strictObject({
       wait: secondsToWait(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listIntents as listIntentRows } from '../../../db/intents/listIntents.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
@@ -14,7 +14,7 @@ import { intentBody } from './intentBody.js'
 export const listIntents = readRoute(
   {
     path: '/intents',
-    caller: apiKey({ credits: prices.listIntents }),
+    caller: apiKey({ credits: creditCosts.listIntents }),
     params: noParams,
     query: z.strictObject({ ...pageQuery, ...intentFilterQuery }),
     docs: {

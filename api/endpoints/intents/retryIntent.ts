@@ -6,7 +6,7 @@ import { lockWallet } from '../../../db/intents/reservations.js'
 import { getUsableWallet } from '../../../db/pauses.js'
 import { lockAccount } from '../../../db/usage/metering.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { remainingRequest } from '../../../domain/intent/retry.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { emptyBody, noQuery } from '../../http/input.js'
@@ -30,7 +30,7 @@ const retriedIntent = {
 export const retryIntent = writeRoute(
   {
     path: '/intents/:intentId/retry',
-    caller: apiKey({ credits: prices.retryIntent }),
+    caller: apiKey({ credits: creditCosts.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: emptyBody,

@@ -1,5 +1,5 @@
 import { readCredits } from '../../../db/usage/metering.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
@@ -9,7 +9,7 @@ import { creditAccount } from '../../schemas/resources.js'
 export const getCredits = readRoute(
   {
     path: '/dashboard/credits',
-    caller: apiKey({ credits: prices.readCredits }),
+    caller: apiKey({ credits: creditCosts.readCredits }),
     params: noParams,
     query: noQuery,
     docs: {

@@ -5,7 +5,7 @@ import { findActiveKek } from '../../../db/keys.js'
 import { lockAccount } from '../../../db/usage/metering.js'
 import { insertWallet, newWalletId, walletByUser } from '../../../db/accounts/wallets.js'
 import { ServiceError, invalidRequest } from '../../../domain/errors.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
@@ -18,7 +18,7 @@ import { walletBody } from './walletBody.js'
 export const createWallet = writeRoute(
   {
     path: '/wallets',
-    caller: apiKey({ credits: prices.createWallet }),
+    caller: apiKey({ credits: creditCosts.createWallet }),
     params: noParams,
     query: noQuery,
     body: z

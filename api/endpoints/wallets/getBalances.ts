@@ -3,7 +3,7 @@ import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { readReservationsOfToken, type Holding } from '../../../evm/balances.js'
 import { walletById } from '../../../db/accounts/wallets.js'
 import { fromUnits, sumUsd, toUsd } from '../../../domain/money.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
@@ -14,7 +14,7 @@ import { balances } from '../../schemas/resources.js'
 export const getBalances = readRoute(
   {
     path: '/balances/:walletId',
-    caller: apiKey({ credits: prices.readBalances }),
+    caller: apiKey({ credits: creditCosts.readBalances }),
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
     search: { lookup: walletById, by: ({ walletId }) => walletId },

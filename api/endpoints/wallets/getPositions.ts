@@ -3,7 +3,7 @@ import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { readDeposits, type Deposits } from '../../../db/intents/positions.js'
 import { walletById } from '../../../db/accounts/wallets.js'
 import { assetText } from '../../../domain/money.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import {
   assetOf,
   disabledMarket,
@@ -21,7 +21,7 @@ import type { Market } from '../../../evm/registry.js'
 export const getPositions = readRoute(
   {
     path: '/positions/:walletId',
-    caller: apiKey({ credits: prices.readPositions }),
+    caller: apiKey({ credits: creditCosts.readPositions }),
     params: z.object({ walletId: walletIdInput }),
     query: z.strictObject({
       closed: z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { walletByUser } from '../../../db/accounts/wallets.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
@@ -12,7 +12,7 @@ import { walletBody } from './walletBody.js'
 export const getWallet = readRoute(
   {
     path: '/wallets/:userId',
-    caller: apiKey({ credits: prices.readWallet }),
+    caller: apiKey({ credits: creditCosts.readWallet }),
     params: z.object({ userId: userIdInput }),
     query: noQuery,
     search: { lookup: walletByUser, by: ({ userId }) => userId },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listWallets as listWalletRows } from '../../../db/accounts/wallets.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
@@ -13,7 +13,7 @@ import { walletBody } from './walletBody.js'
 export const listWallets = readRoute(
   {
     path: '/wallets',
-    caller: apiKey({ credits: prices.listWallets }),
+    caller: apiKey({ credits: creditCosts.listWallets }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { webhook, webhookAnswer, webhookIdInput } from '../../schemas/webhooks.js'
 
-export const webhookCall = { caller: apiKey({ credits: prices.webhooks }), query: noQuery }
+export const webhookCall = { caller: apiKey({ credits: creditCosts.webhooks }), query: noQuery }
 
 export const oneWebhookCall = { ...webhookCall, params: z.object({ webhookId: webhookIdInput }) }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { tokensOf } from '../../../evm/registry.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
 import { disabledMarket, readSharedRates } from '../../../evm/lending/markets.js'
 import { apiKey } from '../../http/auth/apiKey.js'
@@ -15,7 +15,7 @@ import type { ChainClient } from '../../../evm/connect.js'
 export const getYields = readRoute(
   {
     path: '/yields',
-    caller: apiKey({ credits: prices.readYields }),
+    caller: apiKey({ credits: creditCosts.readYields }),
     params: noParams,
     query: z.strictObject(rateFilters),
     docs: {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listYields, type StoredRate } from '../../../db/yields.js'
-import { prices } from '../../../domain/creditCosts.js'
+import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
@@ -21,7 +21,7 @@ const time = (description: string) =>
 export const listYieldHistory = readRoute(
   {
     path: '/yields/history',
-    caller: apiKey({ credits: prices.readYieldHistory }),
+    caller: apiKey({ credits: creditCosts.readYieldHistory }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,

@@ -44,7 +44,7 @@ test('problemsOf: returns one sentence per problem', () => {
     readiness: { ...well.readiness, chains: [{ ...chain, endpoints, disabled }] },
     roles: [{ role: 'signer', sessions: 0, isThere: false }],
     temporal: false,
-    senders: [{ ...sender, drySince: SINCE }],
+    senders: [{ ...sender, outOfGasSince: SINCE }],
     pauses: [stop, { ...stop, scope: 'deployment', subject: '' }],
     late: [{ intentId: 'intent_1', accountId: 'acct_1', code: 'BRIDGE_TIMEOUT', since: SINCE }],
   }

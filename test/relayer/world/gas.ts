@@ -9,7 +9,7 @@ export const setBalance = (world: World, address: string, wei: bigint) =>
   world.rpc('anvil_setBalance', [address, toQuantity(wei)])
 
 /** Drains the given senders and funds the others. */
-export async function dryOut(world: World, dry: string[]): Promise<void> {
+export async function drainGas(world: World, dry: string[]): Promise<void> {
   for (const sender of world.senders) {
     await setBalance(world, sender, dry.includes(sender) ? 0n : ETHER)
   }
@@ -18,11 +18,14 @@ export async function dryOut(world: World, dry: string[]): Promise<void> {
 /** Leaves one sender with gas, so that the test knows which one is next. */
 export async function serveBy(world: World, sender: string): Promise<void> {
   const others = world.senders.filter((one) => one !== sender)
-  await world.db('sender').update({ dry_since: null, dry_gas: null })
+  await world.db('sender').update({ out_of_gas_since: null, unpaid_gas: null })
   await world
     .db('sender')
     .whereIn('sender', others)
-    .update({ dry_since: world.db.raw('clock_timestamp()'), dry_gas: (10n ** 30n).toString() })
+    .update({
+      out_of_gas_since: world.db.raw('clock_timestamp()'),
+      unpaid_gas: (10n ** 30n).toString(),
+    })
 }
 
 /**
@@ -60,12 +63,12 @@ export async function sendersOf(
   return ids.flatMap((id) => rows.find((row) => row.id === id)?.sender ?? [])
 }
 
-export const isDry = async (world: World, sender: string): Promise<boolean> => {
+export const isOutOfGas = async (world: World, sender: string): Promise<boolean> => {
   const row = await world
     .db('sender')
     .where({ sender })
-    .first<{ dry_since: Date | null }>('dry_since')
-  return row.dry_since !== null
+    .first<{ out_of_gas_since: Date | null }>('out_of_gas_since')
+  return row.out_of_gas_since !== null
 }
 
 /** Signs until no operation is claimed. */

@@ -6,7 +6,7 @@ import { refillOnce, runRefills, type RefillTools } from '../../../signer/sender
 import { createWorld, usdcUnits, type World } from '../../relayer/world/fixture.js'
 import {
   ETHER,
-  isDry,
+  isOutOfGas,
   sendersOf,
   refusesOverdrafts,
   setBalance,
@@ -79,12 +79,12 @@ describe('a sender with little gas', () => {
     await drain(sender)
     const tools = createRefiller()
     expect(await look(tools)).toBe(false)
-    expect(await isDry(world, sender)).toBe(true)
+    expect(await isOutOfGas(world, sender)).toBe(true)
     expect(await look(tools)).toBe(false)
     await sendAndIndex()
     expect(await world.ethOf(sender)).toBe(HIGHEST)
     expect(await look(tools)).toBe(true)
-    expect(await isDry(world, sender)).toBe(false)
+    expect(await isOutOfGas(world, sender)).toBe(false)
     expect(await transfers()).toEqual([{ nonce: 0n, state: 'mined', value_wei: HIGHEST }])
     expect(alarms()).toEqual([])
 
@@ -285,7 +285,7 @@ describe('runRefills', () => {
     await sendAndIndex()
     // The look that has found it well is over, too: it asks on after the row has changed.
     const isContent = () => (waits.at(-1) ?? 0) >= 60_000
-    await world.waitUntil(async () => !(await isDry(world, sender)) && isContent())
+    await world.waitUntil(async () => !(await isOutOfGas(world, sender)) && isContent())
     const looks = waits.length
     await drain(sender)
     expect(waits).toHaveLength(looks)

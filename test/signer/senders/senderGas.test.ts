@@ -6,8 +6,8 @@ import { refillOnce } from '../../../signer/senders/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../../relayer/world/fixture.js'
 import {
   ETHER,
-  dryOut,
-  isDry,
+  drainGas,
+  isOutOfGas,
   sendersOf,
   refusesOverdrafts,
   serveBy,
@@ -57,14 +57,14 @@ describe('a sender out of gas', () => {
     '%d of three: its claimed operations are signed by another sender at once',
     async (n) => {
       const dry = world.senders.slice(0, n)
-      await dryOut(world, dry)
+      await drainGas(world, dry)
       const lends = await lendInEachSender(12)
       await signAll(world)
       const used = await sendersOf(world, lends)
       expect(used).toHaveLength(lends.length)
       for (const sender of dry) {
         expect(used).not.toContain(sender)
-        expect(await isDry(world, sender)).toBe(true)
+        expect(await isOutOfGas(world, sender)).toBe(true)
       }
       expect(warnings()).toHaveLength(n)
       await sendAndIndex()
@@ -77,7 +77,7 @@ describe('a sender out of gas', () => {
 
   test('gets no operations while others can pay, and is logged once', async () => {
     const [dry = ''] = world.senders
-    await dryOut(world, [dry])
+    await drainGas(world, [dry])
     await lendInEachSender(12)
     await signAll(world)
     await sendAndIndex()
@@ -96,7 +96,7 @@ describe('a sender out of gas', () => {
   })
 
   test('and no other sender with gas: operations wait with the reason until one can pay again', async () => {
-    await dryOut(world, world.senders)
+    await drainGas(world, world.senders)
     const lends = await lendFrom(3)
     await signAll(world)
     for (const { operationId } of lends) {
@@ -107,7 +107,7 @@ describe('a sender out of gas', () => {
       })
     }
     expect(await world.transactions()).toHaveLength(0)
-    await dryOut(world, world.senders.slice(1))
+    await drainGas(world, world.senders.slice(1))
     await ensureRefills(world.signerDb, world.treasury, [world.chain.chainId])
     const own = { highestWei: ETHER, dailyWei: 0n, reserveWei: 0n }
     const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
@@ -214,7 +214,7 @@ describe('a sender with open transactions', () => {
       first.push(...(await lendAll([wallet])))
       await signAll(world)
     }
-    await world.db('sender').update({ dry_since: null, dry_gas: null })
+    await world.db('sender').update({ out_of_gas_since: null, unpaid_gas: null })
     const next = await lendFrom(4)
     await signAll(world)
     expect(new Set(await sendersOf(world, first))).toEqual(new Set([sender]))
@@ -228,7 +228,7 @@ describe('a sender with open transactions', () => {
     await serveBy(world, sender)
     const [first] = (await lendFrom(1)) as [Lend]
     await signAll(world)
-    await world.db('sender').update({ dry_since: null, dry_gas: null })
+    await world.db('sender').update({ out_of_gas_since: null, unpaid_gas: null })
     const makeLate = () =>
       world.db('chain_tx').update({ opened_at: world.db.raw(`now() - interval '1 hour'`) })
     await makeLate()

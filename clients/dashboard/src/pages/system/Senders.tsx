@@ -77,8 +77,8 @@ const isOf =
   (gas: SenderBalance) =>
     gas.chain === chain && gas.address.toLowerCase() === address.toLowerCase()
 
-function SenderState({ sender: { drySince, open } }: { sender: SenderEntry }) {
-  if (drySince) return <State state="failed">Out of gas</State>
+function SenderState({ sender: { outOfGasSince, open } }: { sender: SenderEntry }) {
+  if (outOfGasSince) return <State state="failed">Out of gas</State>
   return open > 0 ? <State state="running">Sending</State> : <State state="done">Ready</State>
 }
 

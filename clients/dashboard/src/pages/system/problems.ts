@@ -9,7 +9,7 @@ export function problemsOf(system: System): string[] {
     ...roles.filter(({ isThere }) => !isThere).map(({ role }) => `No ${role} process is running.`),
     ...readiness.chains.flatMap(chainTroubles),
     ...senders
-      .filter(({ drySince }) => drySince !== null)
+      .filter(({ outOfGasSince }) => outOfGasSince !== null)
       .map(({ chain }) => `A sender on ${chainText(chain)} is out of gas.`),
     ...counted(pauses.length, 'pause or freeze is active.', 'pauses and freezes are active.'),
     ...counted(late.length, 'intent is late.', 'intents are late.'),
