@@ -170,8 +170,7 @@ describe('createSupervisor', () => {
   test('a first start that fails is retried', async () => {
     const { pid } = await supervisor.start(createPart('worker', notAtOnce()))
     expect(identify(pid)).toBeDefined()
-    const again =
-      /worker did not start \(exit 1: Error: no such table\)\. See .+; restarting it/g
+    const again = /worker did not start \(exit 1: Error: no such table\)\. See .+; restarting it/g
     expect(printed.match(again)).toHaveLength(2)
   })
 
