@@ -47,18 +47,22 @@ async function sendInOrder(tools: DriverTools, transactions: OpenTransaction[]):
   }
 }
 
-/** True when a transaction need not be sent again: one of its sends is mined, or none can be. */
+/**
+ * True when a transaction need not be sent again: one of its sends is mined, or none can be.
+ *
+ * @param transactions - All open ones of its sender, in nonce order.
+ */
 async function isFinished(
   tools: DriverTools,
-  sender: OpenTransaction[],
+  transactions: OpenTransaction[],
   sends: OpenSend[],
 ): Promise<boolean> {
   for (const one of sends) if (await indexForeignExecutions(tools, one)) return true
-  const isLowest = sender[0]?.sends === sends
+  const isLowest = transactions[0]?.sends === sends
   if (!isLowest) return false
   const lost = await endLost(
     tools,
-    sender.flatMap((transaction) => transaction.sends),
+    transactions.flatMap((transaction) => transaction.sends),
   )
   return sends.some(({ txId }) => lost.includes(txId))
 }
@@ -66,7 +70,7 @@ async function isFinished(
 /** True when a node has answered, with success or an error. */
 async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenSend) {
   const { db, client, log, sentAt } = tools
-  const facts = { chain: client.chain.name, sender: sender, nonce, hash }
+  const facts = { chain: client.chain.name, sender, nonce, hash }
   const raw = await getRaw(db, hash)
   let isRefused = false
   faultPoint('driver: before the broadcast')

@@ -101,8 +101,8 @@ async function indexLinked(tools: IndexingTools, indexed: BlockId, head: Block):
   const finalized = await findFinalizedRarely(tools, head)
   const confirmed = last.number - BigInt(through.chain.confirmations) + 1n
   // Operations are read after the blocks: an operation created later cannot be in them.
-  const said = await readBlockContents(tools, blocks)
-  await index(tools, indexed, { blocks, ...said, confirmed, finalized })
+  const contents = await readBlockContents(tools, blocks)
+  await index(tools, indexed, { blocks, ...contents, confirmed, finalized })
   seen.head = last.hash
   return last.number < head.number
 }
@@ -148,8 +148,8 @@ async function indexFinalized(
   if (known.hash !== indexed.hash) return reorganise(tools, indexed)
   const ours = await readMinedUpTo(through, db, to)
   const logs = await readFinalizedLogs(db, through, { from: indexed.number + 1n, to })
-  const said = { logs, ours }
-  await index(tools, indexed, { blocks: [last], ...said, confirmed: to, finalized: last })
+  const confirmed = to
+  await index(tools, indexed, { blocks: [last], logs, ours, confirmed, finalized: last })
   return true
 }
 
@@ -172,7 +172,7 @@ async function index(
     minedAt: one.minedAt ?? times.get(one.block.hash),
   }))
   const reopened = await db.transaction(async (trx) => {
-    const held = await lockEnded(trx, chainId, { mined, confirmed })
+    const ended = await lockEnded(trx, chainId, { mined, confirmed })
     await insertHeaders(trx, chainId, blocks)
     await confirmUpTo(trx, chainId, { block: confirmed, except: mined.map(({ id }) => id) })
     await setMined(trx, mined, confirmed)
@@ -180,7 +180,7 @@ async function index(
     if (finalized) await finalizeUpTo(trx, chainId, finalized)
     await setIndexed(trx, chainId, { from, to })
     if (mined.length > 0) faultPoint('driver: before the indexing is committed')
-    return reconsiderIntents(trx, held)
+    return reconsiderIntents(trx, ended)
   })
   notifyReopened(tools, reopened)
 }

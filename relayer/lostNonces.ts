@@ -30,7 +30,7 @@ export async function endLost(tools: DriverTools, sends: OpenSend[]): Promise<bi
   for (const txId of mined) missing.delete(txId)
   const lost = await setLost(db, [...missing.keys()])
   for (const txId of lost) {
-    const facts = { chain: client.chain.name, sender: sender, nonce: missing.get(txId) }
+    const facts = { chain: client.chain.name, sender, nonce: missing.get(txId) }
     log.error(facts, 'nonce used by a foreign transaction: check who holds the key of this sender')
   }
   return lost

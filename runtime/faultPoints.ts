@@ -13,7 +13,7 @@ export const faultPoints = [
   'activity: before it returns unsettled',
   'worker: before the signal',
   'worker: signalled, still marked',
-  'signer: taken, not signed',
+  'signer: claimed, not signed',
   'signer: before the commit',
   'signer: replacement before the commit',
   'driver: before the broadcast',

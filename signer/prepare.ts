@@ -23,7 +23,7 @@ import type { SigningInput } from '../operations/signing/orders.js'
 import { assertNotShort, readCapacityDemand, type CapacityDemand } from './check/capacityDemand.js'
 import type { Operation } from '../operations/operations.js'
 import type { Call } from '../domain/intent/operation.js'
-import type { Round, SignerTools } from './signingContext.js'
+import type { SigningContext, SignerTools } from './signingContext.js'
 import type { UserOperation } from '../evm/calls/userOperation.js'
 
 const usdc = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
@@ -73,31 +73,31 @@ type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
  */
 export async function prepare(
   tools: PrepareTools,
-  round: Round,
+  context: SigningContext,
   ordered: Ordered,
 ): Promise<Prepared | NotPrepared> {
   assertKey(ordered.operation)
   const { kind } = ordered.operation
-  if (kind === 'fund') return prepareFunding(tools, round, ordered)
-  if (kind === 'mint') return prepareMint(tools, round, ordered)
-  return prepareUserOperation(tools, round, ordered)
+  if (kind === 'fund') return prepareFunding(tools, context, ordered)
+  if (kind === 'mint') return prepareMint(tools, context, ordered)
+  return prepareUserOperation(tools, context, ordered)
 }
 
 async function prepareUserOperation(
   tools: PrepareTools,
-  round: Round,
+  context: SigningContext,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
   const [[isSpent, isUndelegated, demand], { callData, movedUnits, gas }] = await Promise.all([
-    readState(round, operation, sender),
-    rebuildAndEstimate(tools, round, { operation, order, wallet: sender }),
+    readState(context, operation, sender),
+    rebuildAndEstimate(tools, context, { operation, order, wallet: sender }),
   ])
   if (isSpent) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') {
-    await assertNotShort(round, operation, demand)
+    await assertNotShort(context, operation, demand)
     return { kind: 'refused', operation, reason: gas.reason }
   }
   return {
@@ -113,33 +113,33 @@ async function prepareUserOperation(
 }
 
 /** The chain state of an operation, independent of its calls. Reads at the head are batched into one request. */
-function readState(round: Round, operation: Operation, wallet: string) {
-  const { client, head } = round
+function readState(context: SigningContext, operation: Operation, wallet: string) {
+  const { client, head } = context
   return Promise.all([
     isKeySpent(client, { ...operation, wallet, treasury: null }, { blockNumber: head }),
     needsAuthorization(client, wallet),
-    readCapacityDemand(round, operation),
+    readCapacityDemand(context, operation),
   ])
 }
 
 async function rebuildAndEstimate(
   tools: PrepareTools,
-  round: Round,
+  context: SigningContext,
   ordered: Ordered & { wallet: string },
 ) {
-  const { calls, movedUnits } = await rebuildCalls(tools, round, ordered)
+  const { calls, movedUnits } = await rebuildCalls(tools, context, ordered)
   const { wallet } = ordered
   const callData = encodeBatch(calls)
-  const gas = await estimateWalletCall(round, { wallet, data: callData })
+  const gas = await estimateWalletCall(context, { wallet, data: callData })
   return { callData, movedUnits, gas }
 }
 
 async function prepareFunding(
   { db, keyring }: PrepareTools,
-  round: Round,
+  context: SigningContext,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
-  const { client } = round
+  const { client } = context
   const { chain } = client
   const treasury = keyring.treasury.address
   const wallet = assertOwn(operation, order.secret)
@@ -154,7 +154,7 @@ async function prepareFunding(
   }
   const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
-    readTreasuryFunds(db, round, treasury),
+    readTreasuryFunds(db, context, treasury),
     readsDomain(client, chain.usdc),
   ])
   if (isSpent) return { kind: 'spent', operation }
@@ -171,7 +171,7 @@ async function prepareFunding(
 /** The key of a mint is the nonce of its message. The message holds the recipient. */
 async function prepareMint(
   { db }: PrepareTools,
-  { client, sender }: Round,
+  { client, sender }: SigningContext,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
   const { chain } = client
@@ -194,7 +194,7 @@ async function prepareMint(
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })
-  const gas = await estimateCall(client, { from: sender.sender, ...call }, ['latest'])
+  const gas = await estimateCall(client, { from: sender.address, ...call }, ['latest'])
   if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
   return { kind: 'mint', operation, wallet: wallet.address, call, gas }
 }

@@ -10,7 +10,7 @@ import { reasonOf } from '../domain/intent/waiting.js'
 import { lookUp } from './senders/resubmit.js'
 import { atMost } from '../runtime/timeout.js'
 import { prepare, type Ordered, type Prepared } from './prepare.js'
-import { keptRefusal, claimedBy, type Round, type SignerTools } from './signingContext.js'
+import { keptRefusal, claimedBy, type SigningContext, type SignerTools } from './signingContext.js'
 import { isRefusalConfirmed } from './check/confirmRefusal.js'
 import { readSpentSince } from './check/spentSince.js'
 import { HOUR_MS, MINUTE_MS, RETRY_MS } from '../runtime/durations.js'
@@ -21,24 +21,24 @@ const PREPARE_MS = 5_000
 /** After this many leases that expire without a result, the operation is assumed to crash its signer. */
 const LOST_LEASES = 5
 
-/** Prepares an operation. Never throws: an operation that may not be signed is released, and the result is undefined. */
+/** Prepares an operation. Never throws: it releases an operation that may not be signed, and returns undefined. */
 export async function prepareOrRelease(
   tools: SignerTools,
-  round: Round,
+  context: SigningContext,
   ordered: Ordered,
 ): Promise<Prepared | undefined> {
   const { operation } = ordered
-  const { name } = round.client.chain
+  const { name } = context.client.chain
   try {
     if (operation.lostLeases >= LOST_LEASES) return await quarantine(tools, operation)
-    if (round.head < operation.minBlock) {
+    if (context.head < operation.minBlock) {
       throw new ServiceError('RPC_ERROR', `The node of ${name} is behind.`)
     }
-    const result = await atMost(prepare(tools, round, ordered), PREPARE_MS)
+    const result = await atMost(prepare(tools, context, ordered), PREPARE_MS)
     if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
-    if (result.kind === 'spent') return await releaseSpent(tools, round, operation)
+    if (result.kind === 'spent') return await releaseSpent(tools, context, operation)
     if (result.kind === 'refused') {
-      return await releaseRefused(tools, round, { ...ordered, reason: result.reason })
+      return await releaseRefused(tools, context, { ...ordered, reason: result.reason })
     }
     return result
   } catch (error) {
@@ -92,32 +92,32 @@ async function quarantine(tools: SignerTools, operation: Operation): Promise<und
 
 async function releaseSpent(
   tools: SignerTools,
-  round: Round,
+  context: SigningContext,
   operation: Operation,
 ): Promise<undefined> {
   if (operation.kind !== 'mint') {
-    await lookUp(tools, round, operation)
+    await lookUp(tools, context, operation)
     return
   }
   const message = 'The message is already minted. The relayer searches for its log.'
-  const spentSince = await readSpentSince(tools.db, round.client, operation)
+  const spentSince = await readSpentSince(tools.db, context.client, operation)
   await refuse(tools, operation, { ...deferral(MINTED, message, RETRY_MS), spentSince })
 }
 
 async function releaseRefused(
   tools: SignerTools,
-  round: Round,
+  context: SigningContext,
   refused: Ordered & { reason: string },
 ): Promise<undefined> {
   const { operation, reason } = refused
-  const { head } = round
+  const { head } = context
   // This node may not have seen the effect that the call needs: a refusal is final only at a later block.
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // Burned money must be minted: a mint is retried without a limit, with a renewed attestation.
   const mayEnd = again && operation.kind !== 'mint'
-  const isFinal = mayEnd && (await isRefusalConfirmed(tools, round, refused))
+  const isFinal = mayEnd && (await isRefusalConfirmed(tools, context, refused))
   if (mayEnd && !isFinal) {
-    const facts = { chain: round.client.chain.name, operation: operation.id }
+    const facts = { chain: context.client.chain.name, operation: operation.id }
     tools.log.warn(facts, 'refusal not confirmed')
   }
   await refuse(tools, operation, {

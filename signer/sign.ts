@@ -15,11 +15,11 @@ import { PATIENCE_MS, prepareTogether } from './patience.js'
 import { prepareOrRelease, release, releaseAll } from './release.js'
 import { keepReplacing } from './senders/replace.js'
 import {
-  readMeans,
-  readRound,
+  readSenderState,
+  readSigningContext,
   claimedBy,
-  type Means,
-  type Round,
+  type SenderState,
+  type SigningContext,
   type SignerTools,
 } from './signingContext.js'
 import { signAndStore, unpaidGas } from './store.js'
@@ -73,7 +73,7 @@ async function serveSender(
     const work = nextWork(LOOK_MS, client.chain.chainId)
     const startedAt = performance.now()
     const bundle = await signNext(tools, { client, sender }).catch((error: unknown) => {
-      tools.log.warn({ err: error, sender: sender.sender }, 'operations not claimed')
+      tools.log.warn({ err: error, sender: sender.address }, 'operations not claimed')
       return nothing
     })
     if (bundle.late) {
@@ -111,32 +111,32 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
   const claimed = await claimOperations(db, { ...sender, lateSeconds }, keyring.leaseOwner)
   const size = claimed.length
   if (size === 0) return nothing
-  faultPoint('signer: taken, not signed')
+  faultPoint('signer: claimed, not signed')
   try {
-    const round = await atMost(readRound(client, sender), patienceMs)
-    if (!round) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
+    const context = await atMost(readSigningContext(client, sender), patienceMs)
+    if (!context) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
     const [only] = claimed
     if (only?.state === 'signed') {
-      await signAgain(tools, round, only)
+      await signAgain(tools, context, only)
       return { size }
     }
     const orders = await readOrders(db, claimed)
-    const [means, { ready, late }] = await Promise.all([
-      readMeans(round),
+    const [senderState, { ready, late }] = await Promise.all([
+      readSenderState(context),
       prepareTogether(
         claimed,
         (operation) => {
           const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
-          return prepareOrRelease(tools, round, { operation, order })
+          return prepareOrRelease(tools, context, { operation, order })
         },
         patienceMs,
       ),
     ])
-    const funded = { ...round, ...means }
+    const funded = { ...context, ...senderState }
     await storeAll(tools, funded, ready)
     return { size, late: late?.then((prepared) => storeAll(tools, funded, prepared)) }
   } catch (error) {
-    log.warn({ err: error, sender: sender.sender }, 'bundle not signed')
+    log.warn({ err: error, sender: sender.address }, 'bundle not signed')
     await releaseAll(tools, claimed, error)
     return { size }
   }
@@ -145,12 +145,12 @@ async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Pro
 /** Never throws: an operation that cannot be stored is released, at the latest when its lease expires. */
 async function storeAll(
   tools: SignerTools,
-  round: Round & Means,
+  context: SigningContext & SenderState,
   prepared: Prepared[],
 ): Promise<void> {
   for (const group of groupByTransaction(prepared)) {
-    await storeGroup(tools, round, group).catch((error: unknown) => {
-      tools.log.warn({ err: error, sender: round.sender.sender }, 'bundle not stored')
+    await storeGroup(tools, context, group).catch((error: unknown) => {
+      tools.log.warn({ err: error, sender: context.sender.address }, 'bundle not stored')
     })
   }
 }
@@ -158,16 +158,16 @@ async function storeAll(
 /** Releases an operation that cannot be signed. Halves a bundle that cannot be stored until it can. */
 async function storeGroup(
   tools: SignerTools,
-  round: Round & Means,
+  context: SigningContext & SenderState,
   group: Prepared[],
 ): Promise<void> {
-  const { client, sender } = round
+  const { client, sender } = context
   const operations = group.map(({ operation }) => operation)
   try {
-    const { stored, broken } = await signAndStore(tools, round, group)
+    const { stored, broken } = await signAndStore(tools, context, group)
     if (stored) {
       tools.log.info(
-        { chain: client.chain.name, sender: sender.sender, ...stored },
+        { chain: client.chain.name, sender: sender.address, ...stored },
         'bundle signed',
       )
     }
@@ -178,21 +178,25 @@ async function storeGroup(
   } catch (error) {
     const middle = Math.ceil(group.length / 2)
     if (group.length > 1) {
-      await storeGroup(tools, round, group.slice(0, middle))
-      await storeGroup(tools, round, group.slice(middle))
+      await storeGroup(tools, context, group.slice(0, middle))
+      await storeGroup(tools, context, group.slice(middle))
       return
     }
-    if (await isHandedOver(tools, round, { operations, error })) return
-    tools.log.warn({ err: error, sender: sender.sender }, 'bundle not signed')
+    if (await isHandedOver(tools, context, { operations, error })) return
+    tools.log.warn({ err: error, sender: sender.address }, 'bundle not signed')
     await releaseAll(tools, operations, error)
   }
 }
 
-async function signAgain(tools: SignerTools, round: Round, operation: Operation): Promise<void> {
+async function signAgain(
+  tools: SignerTools,
+  context: SigningContext,
+  operation: Operation,
+): Promise<void> {
   try {
-    await resubmit(tools, round, operation)
+    await resubmit(tools, context, operation)
   } catch (error) {
-    if (await isHandedOver(tools, round, { operations: [operation], error })) return
+    if (await isHandedOver(tools, context, { operations: [operation], error })) return
     throw error
   }
 }
@@ -200,13 +204,13 @@ async function signAgain(tools: SignerTools, round: Round, operation: Operation)
 /** Releases operations that this sender cannot pay, for another sender. If none can pay, the rows store that reason. */
 async function isHandedOver(
   tools: SignerTools,
-  { client: { chain }, sender }: Round,
+  { client: { chain }, sender }: SigningContext,
   { operations, error }: { operations: Operation[]; error: unknown },
 ): Promise<boolean> {
   const gas = unpaidGas(error)
   if (gas === undefined) return false
   const { isNew, isReplaceable } = await markOutOfGas(tools.db, sender, gas)
-  const facts = { chain: chain.name, sender: sender.sender, gas }
+  const facts = { chain: chain.name, sender: sender.address, gas }
   if (isNew) tools.log.warn(facts, 'sender out of gas')
   if (!isReplaceable) {
     const message = `Every sender on ${chain.name} is out of gas.`

@@ -11,7 +11,7 @@ import {
   type Authorization,
   type Payload,
   type Signed,
-  type Typed,
+  type TypedData,
 } from './build/payload.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Treasury, WalletSecret } from '../db/keys.js'
@@ -108,8 +108,8 @@ async function signFunding(
   { to, units, operation }: Extract<Prepared, { kind: 'funding' }>,
 ): Promise<Call> {
   const { address: from } = opener.treasury
-  const typed = typedTransfer(chain, { from, to, value: units, nonce: operation.chainKey })
-  return encodeTransfer(chain, typed, await signAsTreasury(opener, typed))
+  const typedData = typedTransfer(chain, { from, to, value: units, nonce: operation.chainKey })
+  return encodeTransfer(chain, typedData, await signAsTreasury(opener, typedData))
 }
 
 /** Signs the treasury's cancellation of a funding, with the same key. */
@@ -118,16 +118,20 @@ export async function signCancellation(
   chain: Chain,
   { chainKey: nonce }: Operation,
 ): Promise<Payload> {
-  const typed = typedCancellation(chain, { authorizer: keyring.treasury.address, nonce })
-  const call = encodeCancellation(chain, typed, await signAsTreasury(createOpener(keyring), typed))
+  const typedData = typedCancellation(chain, { authorizer: keyring.treasury.address, nonce })
+  const call = encodeCancellation(
+    chain,
+    typedData,
+    await signAsTreasury(createOpener(keyring), typedData),
+  )
   return { gas: FUNDING_GAS.toString(), call }
 }
 
-async function signAsTreasury({ treasury, open }: Opener, typed: Typed): Promise<string> {
+async function signAsTreasury({ treasury, open }: Opener, typedData: TypedData): Promise<string> {
   const account = await open(treasury.address, (kek) => {
     return openAccount(kek, treasury.sealed, treasuryContext(treasury))
   })
-  return account.signTypedData(typed.domain, typed.types, typed.message)
+  return account.signTypedData(typedData.domain, typedData.types, typedData.message)
 }
 
 export const treasuryContext = (treasury: { address: string; kekId: string }) => ({

@@ -58,29 +58,32 @@ export type Prices = GasPrices & { l1Price: L1Price }
 export type SenderBalance = { balanceWei: bigint; usedNonces: bigint }
 
 /** The inputs for storing a transaction. They are read first: no chain request may run while rows are locked. */
-export type Means = SenderBalance & { l1Price: L1Price }
+export type SenderState = SenderBalance & { l1Price: L1Price }
 
 /** The signing context of one bundle: its sender, and the chain's head and gas prices when it began. */
-export type Round = GasPrices & { client: ChainClient; sender: Sender }
+export type SigningContext = GasPrices & { client: ChainClient; sender: Sender }
 
 /**
  * Reads the chain state that a sender needs before it prepares operations.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas exceeds the cap.
  */
-export async function readRound(client: ChainClient, sender: Sender): Promise<Round> {
+export async function readSigningContext(
+  client: ChainClient,
+  sender: Sender,
+): Promise<SigningContext> {
   return { client, sender, ...(await readGasPrices(client)) }
 }
 
 /** @throws {ServiceError} RPC_ERROR when the node does not answer. */
-export async function readMeans({
+export async function readSenderState({
   client,
   sender,
   head,
-}: Pick<Round, 'client' | 'sender' | 'head'>): Promise<Means> {
+}: Pick<SigningContext, 'client' | 'sender' | 'head'>): Promise<SenderState> {
   const block = { blockNumber: head }
   const [balance, l1Price] = await Promise.all([
-    readSenderBalance(client, sender.sender, block),
+    readSenderBalance(client, sender.address, block),
     readL1PriceAt(client, { block }),
   ])
   return { ...balance, l1Price }

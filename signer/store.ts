@@ -18,9 +18,9 @@ import type { Operation } from '../operations/operations.js'
 import {
   asGas,
   type Keyring,
-  type Means,
+  type SenderState,
   type SenderBalance,
-  type Round,
+  type SigningContext,
   type SignerTools,
 } from './signingContext.js'
 
@@ -40,26 +40,26 @@ export type Broken = { operation: Operation; error: unknown }
  */
 export async function signAndStore(
   tools: SignatureStoreTools & Pick<SignerTools, 'limits' | 'log'>,
-  round: Round & Means,
+  context: SigningContext & SenderState,
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
   return db.transaction(async (trx) => {
-    await lockContention(trx, round, prepared)
+    await lockContention(trx, context, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockClaimed(trx, operations, keyring.leaseOwner)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
-    const admitted = await admit({ db: trx, keyring }, round, locked)
+    const admitted = await admit({ db: trx, keyring }, context, locked)
     const payments = admitted.filter((one) => one.kind === 'funding')
-    await assertFunded(trx, round.client.chain.chainId, payments)
-    const { signed, broken } = await signAll(keyring, round, admitted)
+    await assertFunded(trx, context.client.chain.chainId, payments)
+    const { signed, broken } = await signAll(keyring, context, admitted)
     const whole = admitted.filter(({ operation }) => signed.has(operation))
     const kept = await keepWithinDay(trx, tools, whole)
     const ours = kept.flatMap(({ operation }) => signed.get(operation) ?? [])
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
-    for (const one of ours) await assertBound(storing, round.client.chain, one)
-    const stored = await storeTransaction(storing, round, ours)
+    for (const one of ours) await assertBound(storing, context.client.chain, one)
+    const stored = await storeTransaction(storing, context, ours)
     await insertSignatures(
       trx,
       ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
@@ -68,7 +68,7 @@ export async function signAndStore(
   })
 }
 
-async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]) {
+async function signAll(keyring: Keyring, { client }: SigningContext, prepared: Prepared[]) {
   const signed = new Map<Operation, Signed>()
   const broken: Broken[] = []
   const open = createOpener(keyring)
@@ -85,29 +85,29 @@ async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]
 /** Includes the stored signature of an operation in a new transaction of its own, after the old one was dropped. */
 export async function storeAgain(
   { db, ...tools }: SignatureStoreTools,
-  round: Round & Means,
+  context: SigningContext & SenderState,
   signed: Signed,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
     const [ours] = await lockClaimed(trx, [signed.operation], tools.keyring.leaseOwner)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
-    await verifyStoredSignature(storing, round.client.chain, signed)
-    return storeTransaction(storing, round, [signed])
+    await verifyStoredSignature(storing, context.client.chain, signed)
+    return storeTransaction(storing, context, [signed])
   })
 }
 
 /** `db` is the transaction that has locked the operations. Their signatures are verified. */
 async function storeTransaction(
   tools: SignatureStoreTools,
-  round: Round & Means,
+  context: SigningContext & SenderState,
   included: Signed[],
 ): Promise<Stored> {
-  const planned = planTransaction(round, included)
+  const planned = planTransaction(context, included)
   const gas = included.map(({ payload }) => BigInt(payload.gas))
-  assertAffordable(tools, round, { unsigned: planned.request, gas })
+  assertAffordable(tools, context, { unsigned: planned.request, gas })
   const operations = included.map(({ operation }) => operation.id)
-  const { nonce, hash } = await storePlanned(tools, round, { ...planned, operations })
+  const { nonce, hash } = await storePlanned(tools, context, { ...planned, operations })
   faultPoint('signer: before the commit')
   return { nonce, hash, operations }
 }
@@ -121,7 +121,7 @@ async function storeTransaction(
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, sender, usedNonces, balanceWei, fees }: Round & SenderBalance,
+  { client: { chain }, sender, usedNonces, balanceWei, fees }: SigningContext & SenderBalance,
   {
     request,
     l1FeeWei,
@@ -131,14 +131,14 @@ export async function storePlanned(
 ): Promise<{ id: bigint; nonce: bigint; hash: string }> {
   const nonce = await lockNextNonce(db, sender)
   if (usedNonces > nonce) {
-    const message = `Sender ${sender.sender} has used more nonces on chain than the database holds.`
+    const message = `Sender ${sender.address} has used more nonces on chain than the database holds.`
     throw new ServiceError('INTERNAL', message)
   }
   const { gasLimit } = request
   const valueWei = request.value ?? 0n
   const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
   if (balanceWei - keptWei < costWei + (await sumCosts(db, sender, usedNonces))) {
-    const message = `Sender ${sender.sender} on ${chain.name} is out of gas.`
+    const message = `Sender ${sender.address} on ${chain.name} is out of gas.`
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
   const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
@@ -156,14 +156,14 @@ export function unpaidGas(error: unknown): bigint | undefined {
 
 /** The sealing context of a sender's key. The treasury's is the same on all chains. */
 export const senderKeyContext = (
-  sender: Pick<Sender, 'chainId' | 'sender' | 'kekId' | 'purpose'>,
+  sender: Pick<Sender, 'chainId' | 'address' | 'kekId' | 'purpose'>,
 ) =>
   sender.purpose === 'treasury'
-    ? treasuryContext({ address: sender.sender, kekId: sender.kekId })
+    ? treasuryContext({ address: sender.address, kekId: sender.kekId })
     : {
         purpose: 'sender' as const,
-        owner: `${sender.chainId}/${sender.sender}`,
+        owner: `${sender.chainId}/${sender.address}`,
         accountId: '',
-        address: sender.sender,
+        address: sender.address,
         kekId: sender.kekId,
       }

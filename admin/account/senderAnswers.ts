@@ -15,7 +15,7 @@ export function describeSenders(db: Db, env: NodeJS.ProcessEnv): Promise<Command
       readSendersInUse(db),
     ])
     const treasuries = balances.filter(({ role }) => role === 'treasury')
-    const used = senders.map(({ sender: address, chainId, nextNonce: next, open }) => {
+    const used = senders.map(({ address, chainId, nextNonce: next, open }) => {
       const chain = nameOf(registry, chainId)
       const balance = balances.find(
         (one) => one.role === 'sender' && one.chain === chain && one.address === address,

@@ -40,7 +40,7 @@ export type BenchStatement = {
 const CHAIN = 421_614
 const DISPATCH = 'select * from dispatch_webhooks(500)'
 const sender = (name: string): Sender => ({
-  ...{ chainId: BigInt(CHAIN), sender: name, kekId: '', sealedKey: Buffer.of() },
+  ...{ chainId: BigInt(CHAIN), address: name, kekId: '', sealedKey: Buffer.of() },
   purpose: 'operations',
 })
 const block = (number: bigint) => ({ number, hash: `0x${number}` })

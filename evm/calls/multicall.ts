@@ -17,14 +17,14 @@ export function encodeTogether(calls: ContractRequest[]): ContractRequest {
 const MAX_CALLS = 100
 
 type ContractRequest = { to: string; data: string }
-type PendingCall = {
+type PendingContractCall = {
   call: ContractRequest
   resolve(returned: string): void
   reject(error: unknown): void
 }
 
 /** Calls collected in this turn of the event loop, by chain and block. */
-const waitingOf = new WeakMap<ChainClient, Map<string, PendingCall[]>>()
+const waitingOf = new WeakMap<ChainClient, Map<string, PendingContractCall[]>>()
 
 /**
  * Calls a contract. Calls to one chain at one block in the same turn of the event loop share one eth_call, because
@@ -39,7 +39,7 @@ export function callTogether(
   call: ContractRequest,
   block: unknown,
 ): Promise<string> {
-  const blocks = waitingOf.get(client) ?? new Map<string, PendingCall[]>()
+  const blocks = waitingOf.get(client) ?? new Map<string, PendingContractCall[]>()
   waitingOf.set(client, blocks)
   const key = JSON.stringify(block)
   const waiting = blocks.get(key) ?? []
@@ -59,7 +59,7 @@ export function callTogether(
 
 async function answerAll(
   client: ChainClient,
-  waiting: PendingCall[],
+  waiting: PendingContractCall[],
   block: unknown,
 ): Promise<void> {
   try {

@@ -36,8 +36,8 @@ export type LendingProtocol = {
     at: { wallet: string; block: BlockRef },
   ): Promise<bigint>
   /**
-   * Base units of the underlying that the market can pay out to the wallet at a block. Lower than its position when most
-   * is borrowed, 0 when the market is paused. It may exceed the position.
+   * Base units of the underlying that the market can pay out to the wallet at a block. Lower than its position when
+   * most is borrowed, 0 when the market is paused. It may exceed the position.
    */
   readLiquidity(
     client: ChainClient,

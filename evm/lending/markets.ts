@@ -41,8 +41,8 @@ export const isThere = (client: ChainClient, { address }: Market): boolean =>
   disabledBecause(client, `market:${address}`) === undefined
 
 /**
- * The rates of all enabled markets of a chain, including closed ones. The APY in percent has four decimals. `asset`: the
- * token that the market accepts, which may not be USDC.
+ * The rates of all enabled markets of a chain, including closed ones. The APY in percent has four decimals. `asset`:
+ * the token that the market accepts, which may not be USDC.
  *
  * @param block - The latest by default.
  */

@@ -10,7 +10,7 @@ export function topicOf(abi: Interface, event: string): string {
 }
 
 /** Events of one contract, filtered by address arguments. */
-type EventSelection = {
+type ContractEvents = {
   name: string
   emitter: string
   where: Record<string, string>
@@ -21,7 +21,7 @@ type EventSelection = {
  * Sums one argument of the selected events, base units. Only events of the given contract with the given addresses
  * count: other contracts may emit the same event, and any account may act for a wallet.
  */
-export function sumEvents(abi: Interface, logs: EventLog[], selection: EventSelection): bigint {
+export function sumEvents(abi: Interface, logs: EventLog[], selection: ContractEvents): bigint {
   const { name, emitter, where, unitsIn } = selection
   const topic = topicOf(abi, name)
   return logs

@@ -6,8 +6,8 @@ import type { HttpAnswer } from './http.js'
 const BATCH_CALLS = 100
 const BATCH_LENGTH = 1_000_000
 
-/** A JSON-RPC call. `isOver`: its caller has the answer or has given up. */
-export type JsonRpcCall = { method: string; params: unknown[]; isOver: boolean }
+/** A JSON-RPC call. `isSettled`: its caller has the answer or has given up. */
+export type JsonRpcCall = { method: string; params: unknown[]; isSettled: boolean }
 
 /** `eth_call` parameters without state overrides: the call and the block. */
 const OVERRIDES = 2
@@ -16,7 +16,7 @@ const OVERRIDES = 2
  * True for a call that gets a request of its own. A batch is answered when its slowest call is, and estimates and
  * simulations run whole foreign contracts.
  */
-export const travelsAlone = ({ method, params }: JsonRpcCall): boolean =>
+export const needsOwnRequest = ({ method, params }: JsonRpcCall): boolean =>
   method === 'eth_estimateGas' || (method === 'eth_call' && params.length > OVERRIDES)
 
 /**
@@ -30,12 +30,12 @@ export function writeBatch(calls: JsonRpcCall[], firstId: number): { size: numbe
   let length = 0
   for (const call of calls.slice(0, BATCH_CALLS)) {
     const { method, params } = call
-    if (travelsAlone(call) && texts.length > 0) break
+    if (needsOwnRequest(call) && texts.length > 0) break
     const text = JSON.stringify({ jsonrpc: '2.0', id: firstId + texts.length, method, params })
     length += text.length
     if (texts.length > 0 && length > BATCH_LENGTH) break
     texts.push(text)
-    if (travelsAlone(call)) break
+    if (needsOwnRequest(call)) break
   }
   return { size: texts.length, body: texts.length === 1 ? `${texts[0]}` : `[${texts.join()}]` }
 }

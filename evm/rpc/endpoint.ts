@@ -1,4 +1,4 @@
-import { readBatch, travelsAlone, writeBatch, type JsonRpcCall } from './batch.js'
+import { readBatch, needsOwnRequest, writeBatch, type JsonRpcCall } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
@@ -9,7 +9,7 @@ import type { RpcWaits } from './waits.js'
 const REQUESTS = 32
 /** Concurrent requests with a single slow call. The rest stays free for other calls when these hang. */
 const ALONE_REQUESTS = 24
-/** QueuedCall calls at most. A longer queue would exceed the timeout anyway. */
+/** Most queued calls. A longer queue would exceed the timeout anyway. */
 const WAITING_CALLS = 5_000
 
 /** One RPC URL of a chain. */
@@ -41,7 +41,7 @@ type QueuedCall = {
 }
 
 /** The queue and the running requests of an endpoint. `redact`: removes the URL, which nodes repeat in errors. */
-type Line = {
+type EndpointQueue = {
   endpoint: Endpoint
   waits: RpcWaits
   http: HttpPost
@@ -63,48 +63,48 @@ export function createEndpoint(
     ...{ position, health: createHealth(listener, waits), isRefused: false },
     ask: (call, onLate) =>
       new Promise((resolve, reject) => {
-        if (line.waiting.length >= WAITING_CALLS) return reject(new NoAnswer('too many calls'))
-        line.waiting.push({ call, resolve, reject, onLate })
-        line.timer ??= setTimeout(sendWaiting, 0, line)
+        if (queue.waiting.length >= WAITING_CALLS) return reject(new NoAnswer('too many calls'))
+        queue.waiting.push({ call, resolve, reject, onLate })
+        queue.timer ??= setTimeout(sendWaiting, 0, queue)
       }),
     close: http.close,
   }
   const redact = createRedaction(url)
   const rest = { waiting: [], timer: undefined, requests: 0, aloneRequests: 0, nextId: 1 }
-  const line: Line = { endpoint, waits, http, redact, ...rest }
+  const queue: EndpointQueue = { endpoint, waits, http, redact, ...rest }
   return endpoint
 }
 
-function sendWaiting(line: Line): void {
-  line.timer = undefined
-  const waiting = line.waiting.filter(({ call }) => !call.isOver)
+function sendWaiting(queue: EndpointQueue): void {
+  queue.timer = undefined
+  const waiting = queue.waiting.filter(({ call }) => !call.isSettled)
   // Slow calls go last, so that they do not split the batch of the others.
-  const alone = waiting.filter(({ call }) => travelsAlone(call))
-  line.waiting = [...waiting.filter(({ call }) => !travelsAlone(call)), ...alone]
-  while (line.waiting.length > 0 && line.requests < REQUESTS) {
-    const firstId = line.nextId
-    const calls = line.waiting.map(({ call }) => call)
-    if (calls[0] && travelsAlone(calls[0]) && line.aloneRequests >= ALONE_REQUESTS) return
+  const alone = waiting.filter(({ call }) => needsOwnRequest(call))
+  queue.waiting = [...waiting.filter(({ call }) => !needsOwnRequest(call)), ...alone]
+  while (queue.waiting.length > 0 && queue.requests < REQUESTS) {
+    const firstId = queue.nextId
+    const calls = queue.waiting.map(({ call }) => call)
+    if (calls[0] && needsOwnRequest(calls[0]) && queue.aloneRequests >= ALONE_REQUESTS) return
     const { size, body } = writeBatch(calls, firstId)
-    line.nextId += size
-    void exchange(line, line.waiting.splice(0, size), { body, firstId })
+    queue.nextId += size
+    void exchange(queue, queue.waiting.splice(0, size), { body, firstId })
   }
 }
 
 async function exchange(
-  line: Line,
+  queue: EndpointQueue,
   batch: QueuedCall[],
   { body, firstId }: { body: string; firstId: number },
 ): Promise<void> {
-  const { endpoint, http, redact } = line
+  const { endpoint, http, redact } = queue
   const askedAt = Date.now()
-  const stopWatch = watchTime(line, batch, askedAt)
-  const alone = batch.filter(({ call }) => travelsAlone(call)).length
-  line.requests += 1
-  line.aloneRequests += alone
+  const stopWatch = watchTime(queue, batch, askedAt)
+  const alone = batch.filter(({ call }) => needsOwnRequest(call)).length
+  queue.requests += 1
+  queue.aloneRequests += alone
   const replies = await http.post(body).then(readBatch).catch(toNoAnswer)
-  line.requests -= 1
-  line.aloneRequests -= alone
+  queue.requests -= 1
+  queue.aloneRequests -= alone
   stopWatch()
   recordHealth(endpoint, replies, askedAt)
   batch.forEach(({ resolve, reject }, i) => {
@@ -114,11 +114,15 @@ async function exchange(
     if ('error' in reply) reply.error.message = redact(reply.error.message)
     resolve(reply)
   })
-  if (line.waiting.length > 0 && !line.timer) sendWaiting(line)
+  if (queue.waiting.length > 0 && !queue.timer) sendWaiting(queue)
 }
 
 /** Notifies calls with another endpoint to try when the answer is late. Returns a function that stops the timer. */
-function watchTime({ endpoint, waits }: Line, batch: QueuedCall[], askedAt: number): () => void {
+function watchTime(
+  { endpoint, waits }: EndpointQueue,
+  batch: QueuedCall[],
+  askedAt: number,
+): () => void {
   const hurried = batch.filter(({ onLate }) => onLate)
   if (hurried.length === 0) return () => undefined
   let read: NodeJS.Immediate | undefined

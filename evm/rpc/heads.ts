@@ -145,7 +145,7 @@ const readBlock = (endpoint: Endpoint, number: string) =>
 
 /** Undefined when the endpoint does not answer. */
 async function read<T>(endpoint: Endpoint, method: string, params: unknown[] = []) {
-  const call: JsonRpcCall = { method, params, isOver: false }
+  const call: JsonRpcCall = { method, params, isSettled: false }
   const reply = await endpoint.ask(call).catch(() => undefined)
   return reply && 'result' in reply ? ((reply.result ?? undefined) as T | undefined) : undefined
 }

@@ -25,12 +25,12 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     lastStrikeAt = now
     strikes += 1
     if (strikes < STRIKES) return
-    const isNews = awaySince === 0
+    const isNew = awaySince === 0
     // After a minute of availability the pauses start short again.
-    if (isNews && now - backAt > MINUTE_MS) failedProbes = 0
+    if (isNew && now - backAt > MINUTE_MS) failedProbes = 0
     failedProbes += 1
     nextProbeAt = now + backoffMs(failedProbes, probeMs)
-    if (!isNews) return
+    if (!isNew) return
     awaySince = now
     listener.away(reason)
   }

@@ -28,13 +28,13 @@ export type Pool = {
  * @throws {NoAnswer} when no endpoint answers within the request timeout.
  */
 export async function askPool(pool: Pool, method: string, params: unknown[]): Promise<Reply> {
-  const call: JsonRpcCall = { method, params, isOver: false }
+  const call: JsonRpcCall = { method, params, isSettled: false }
   try {
     const reply = await atMost(askChosen(pool, call), pool.timeoutMs)
     if (!reply) throw new NoAnswer('no answer')
     return reply
   } finally {
-    call.isOver = true
+    call.isSettled = true
   }
 }
 
@@ -80,7 +80,7 @@ function askInTurn(endpoints: Endpoint[], call: JsonRpcCall): Promise<Reply> {
     let failure: NoAnswer | undefined
     const askNext = () => {
       const endpoint = left.shift()
-      if (endpoint && !call.isOver) void ask(endpoint)
+      if (endpoint && !call.isSettled) void ask(endpoint)
     }
     const ask = async (endpoint: Endpoint) => {
       const goOn = once(askNext)

@@ -52,7 +52,7 @@ async function readTreasury(client: ChainClient, address: string): Promise<Opera
 /** The ETH of a sender, or of the treasury, which refills the senders. */
 async function readGas(
   client: ChainClient,
-  { sender: address, purpose }: Pick<Sender, 'sender' | 'purpose'>,
+  { address, purpose }: Pick<Sender, 'address' | 'purpose'>,
 ): Promise<OperatorBalance> {
   const [balance, price] = await Promise.all([
     client.send<string>('eth_getBalance', [address, 'latest']),

@@ -112,10 +112,10 @@ type Claiming = Sender & { lateSeconds: number }
  */
 export async function claimOperations(
   db: Db,
-  { chainId, sender, lateSeconds }: Claiming,
+  { chainId, address, lateSeconds }: Claiming,
   leaseOwner: string,
 ): Promise<Operation[]> {
-  const values = [chainId.toString(), sender, leaseOwner, lateSeconds]
+  const values = [chainId.toString(), address, leaseOwner, lateSeconds]
   return runPlannedOnce<Operation>(db, { name: 'claim', text: CLAIM }, values)
 }
 

@@ -2,7 +2,7 @@ import { runPrepared, type Statement } from '../../db/client/prepared.js'
 import type { Db } from '../../db/client/connect.js'
 import type { Sender } from './signing.js'
 
-type SenderKey = Pick<Sender, 'chainId' | 'sender'>
+type SenderKey = Pick<Sender, 'chainId' | 'address'>
 
 /** The gas limit of a transaction. @see https://eips.ethereum.org/EIPS/eip-7825 */
 const MOST_GAS = 2n ** 24n
@@ -17,10 +17,10 @@ const costOf = `coalesce(t.gas_limit, ${MOST_GAS})
  */
 export async function sumCosts(
   trx: Db,
-  { chainId, sender }: SenderKey,
+  { chainId, address }: SenderKey,
   fromNonce: bigint,
 ): Promise<bigint> {
-  const values = [chainId.toString(), sender, fromNonce.toString()]
+  const values = [chainId.toString(), address, fromNonce.toString()]
   const [row] = await runPrepared<{ wei: string }>(trx, costsStatement, values)
   if (!row) throw new Error('The sum query returned no row.')
   return BigInt(row.wei)
@@ -40,14 +40,14 @@ const costsStatement: Statement = {
  */
 export async function markOutOfGas(
   db: Db,
-  { chainId, sender }: SenderKey,
+  { chainId, address }: SenderKey,
   gas: bigint,
 ): Promise<{ isNew: boolean; isReplaceable: boolean }> {
   const { rows } = await db.raw<{ rows: { isNew: boolean; isReplaceable: boolean }[] }>(
     MARK_OUT_OF_GAS,
     {
       chain: chainId.toString(),
-      sender,
+      sender: address,
       gas: gas.toString(),
     },
   )
@@ -66,9 +66,9 @@ returning before.out_of_gas_since is null as "isNew", exists (
     and other.purpose = 'operations' and other.out_of_gas_since is null) as "isReplaceable"`
 
 /** Records that a sender can pay again. */
-export async function clearOutOfGas(db: Db, { chainId, sender }: SenderKey): Promise<void> {
+export async function clearOutOfGas(db: Db, { chainId, address }: SenderKey): Promise<void> {
   await db('sender')
-    .where({ chain_id: chainId.toString(), sender })
+    .where({ chain_id: chainId.toString(), sender: address })
     .update({ out_of_gas_since: null, unpaid_gas: null })
 }
 
@@ -87,7 +87,7 @@ export async function readRefilledSenders(db: Db, chainId: number): Promise<Refi
     .orderBy('l.sender')
     .select<RefilledSender[]>(
       'l.chain_id as chainId',
-      'l.sender',
+      'l.sender as address',
       'l.kek_id as kekId',
       'l.sealed_key as sealedKey',
       'l.purpose',
@@ -104,10 +104,10 @@ export async function readRefilledSenders(db: Db, chainId: number): Promise<Refi
  */
 export async function lockRefill(
   trx: Db,
-  { chainId, sender }: SenderKey,
+  { chainId, address }: SenderKey,
 ): Promise<bigint | null | undefined> {
   const row = await trx('sender')
-    .where({ chain_id: chainId.toString(), sender, purpose: 'operations' })
+    .where({ chain_id: chainId.toString(), sender: address, purpose: 'operations' })
     .forUpdate()
     .first<{ refillTx: bigint | null } | undefined>('refill_tx as refillTx')
   return row?.refillTx
@@ -115,19 +115,19 @@ export async function lockRefill(
 
 export async function setRefill(
   trx: Db,
-  { chainId, sender }: SenderKey,
+  { chainId, address }: SenderKey,
   txId: bigint,
 ): Promise<void> {
   const changed = await trx('sender')
-    .where({ chain_id: chainId.toString(), sender })
+    .where({ chain_id: chainId.toString(), sender: address })
     .update({ refill_tx: txId.toString() })
   if (changed !== 1) throw new Error('The sender does not exist.')
 }
 
 /** Wei that a sender has transferred within the last 24 hours. */
-export async function sumMoved(trx: Db, { chainId, sender }: SenderKey): Promise<bigint> {
+export async function sumMoved(trx: Db, { chainId, address }: SenderKey): Promise<bigint> {
   const row = await trx('chain_tx')
-    .where({ chain_id: chainId.toString(), sender })
+    .where({ chain_id: chainId.toString(), sender: address })
     // Bundles transfer no wei, so the index excludes them.
     .where('value_wei', '>', 0)
     .where('created_at', '>', trx.raw(`statement_timestamp() - interval '24 hours'`))

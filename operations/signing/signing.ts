@@ -4,7 +4,7 @@ import type { Db } from '../../db/client/connect.js'
 /** A sender of transactions on one chain. The treasury is one too, but sends no bundles. */
 export type Sender = {
   chainId: bigint
-  sender: string
+  address: string
   kekId: string
   sealedKey: Buffer
   purpose: 'operations' | 'treasury'
@@ -26,7 +26,7 @@ function selectSenders(db: Db, chainId?: number) {
     .orderBy(['chain_id', 'sender'])
     .select<Sender[]>(
       'chain_id as chainId',
-      'sender',
+      'sender as address',
       'kek_id as kekId',
       'sealed_key as sealedKey',
       'purpose',
@@ -36,20 +36,20 @@ function selectSenders(db: Db, chainId?: number) {
 /** The public data of all senders. */
 export async function readSenderAddresses(
   db: Db,
-): Promise<Pick<Sender, 'chainId' | 'sender' | 'purpose'>[]> {
+): Promise<Pick<Sender, 'chainId' | 'address' | 'purpose'>[]> {
   return db('sender')
     .orderBy(['chain_id', 'sender'])
-    .select('chain_id as chainId', 'sender', 'purpose')
+    .select('chain_id as chainId', 'sender as address', 'purpose')
 }
 
 /** All senders with their open nonces. */
 export async function readSendersInUse(
   db: Db,
-): Promise<{ chainId: bigint; sender: string; nextNonce: bigint; open: number }[]> {
+): Promise<{ chainId: bigint; address: string; nextNonce: bigint; open: number }[]> {
   return db('sender as l')
     .where({ purpose: 'operations' })
     .orderBy(['l.chain_id', 'l.sender'])
-    .select('l.chain_id as chainId', 'l.sender', 'l.next_nonce as nextNonce')
+    .select('l.chain_id as chainId', 'l.sender as address', 'l.next_nonce as nextNonce')
     .select(
       db.raw(`(select count(*)::int from chain_tx t where t.chain_id = l.chain_id
         and t.sender = l.sender and t.state = 'open') as open`),
@@ -61,7 +61,7 @@ export async function insertSender(db: Db, sender: Sender): Promise<void> {
   await db('sender')
     .insert({
       chain_id: sender.chainId.toString(),
-      sender: sender.sender,
+      sender: sender.address,
       kek_id: sender.kekId,
       sealed_key: sender.sealedKey,
       purpose: sender.purpose,
@@ -133,7 +133,7 @@ export async function returnOperation(
 /** The sender's next nonce. The sender is locked until the transaction ends. */
 export async function lockNextNonce(trx: Db, sender: Sender): Promise<bigint> {
   const row = await trx('sender')
-    .where({ chain_id: sender.chainId.toString(), sender: sender.sender })
+    .where({ chain_id: sender.chainId.toString(), sender: sender.address })
     .forUpdate()
     .first<{ next_nonce: bigint }>('next_nonce')
   return row.next_nonce
@@ -161,7 +161,7 @@ export async function storeSigned(trx: Db, sender: Sender, tx: SignedTransaction
     STORE,
     {
       chain: sender.chainId.toString(),
-      sender: sender.sender,
+      sender: sender.address,
       nonce: tx.nonce.toString(),
       gasLimit: tx.gasLimit.toString(),
       l1Fee: tx.l1FeeWei.toString(),

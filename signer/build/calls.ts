@@ -21,13 +21,13 @@ import type {
   WithdrawStep,
 } from '../../domain/intent/intent.js'
 import type { Call } from '../../domain/intent/operation.js'
-import type { Round, SignerTools } from '../signingContext.js'
+import type { SigningContext, SignerTools } from '../signingContext.js'
 
 /** Calls of a wallet and the plan's allowance for them. `heldUnits`: position in a market that is withdrawn in full. */
 type AllowedCalls = { calls: Call[]; allowance: Allowance; heldUnits?: bigint }
 
 /** The chain state and limits that a step is built with. */
-type BuildContext = Pick<Round, 'client' | 'head'> &
+type BuildContext = Pick<SigningContext, 'client' | 'head'> &
   Pick<SignerTools, 'registry'> & { limits: PriceLimits }
 
 /** `units`: base units that the step spends. `most`: base units that it may spend. */
@@ -47,10 +47,10 @@ export type Rebuilt = { calls: Call[]; movedUnits: bigint }
  */
 export async function rebuildCalls(
   { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
-  round: Round,
+  context: SigningContext,
   { operation, order, wallet }: { operation: Operation; order: SigningInput; wallet: string },
 ): Promise<Rebuilt> {
-  const { client, head } = round
+  const { client, head } = context
   const { plan, step, asked } = getPlanned(operation, order)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw refusal('the operation must be in the plan.')
@@ -60,7 +60,7 @@ export async function rebuildCalls(
   }
   const sourceStep = sourceStepOf(plan, step)
   const most = sourceStep
-    ? await readPreviousOutput(db, round, { operation, sourceStep, wallet })
+    ? await readPreviousOutput(db, context, { operation, sourceStep, wallet })
     : assetUnits(step.amount)
   const units = BigInt(operation.input.units)
   const place = { client, head, registry, limits }

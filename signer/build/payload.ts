@@ -46,7 +46,7 @@ const cancelTypes = {
 }
 
 /** EIP-712 typed data that the treasury signs. */
-export type Typed = {
+export type TypedData = {
   domain: TypedDataDomain
   types: Record<string, { name: string; type: string }[]>
   message: Record<string, string | bigint>
@@ -56,7 +56,7 @@ export type Typed = {
 export function typedTransfer(
   chain: Chain,
   transfer: { from: string; to: string; value: bigint; nonce: string },
-): Typed {
+): TypedData {
   const { from, to, value, nonce } = transfer
   // No expiry: an unexecuted authorization must stay the only way to pay this funding.
   const message = { from, to, value, validAfter: 0n, validBefore: MaxUint256, nonce }
@@ -67,18 +67,18 @@ export function typedTransfer(
 export function typedCancellation(
   chain: Chain,
   message: { authorizer: string; nonce: string },
-): Typed {
+): TypedData {
   return { domain: tokenDomain(chain, chain.usdc), types: cancelTypes, message }
 }
 
-export function encodeTransfer(chain: Chain, { message }: Typed, signature: string): Call {
+export function encodeTransfer(chain: Chain, { message }: TypedData, signature: string): Call {
   const { v, r, s } = Signature.from(signature)
   const args = [...Object.values(message), v, r, s]
   const data = authorizations.encodeFunctionData('transferWithAuthorization', args)
   return { to: chain.usdc.address, data }
 }
 
-export function encodeCancellation(chain: Chain, { message }: Typed, signature: string): Call {
+export function encodeCancellation(chain: Chain, { message }: TypedData, signature: string): Call {
   const args = [...Object.values(message), signature]
   const data = authorizations.encodeFunctionData('cancelAuthorization', args)
   return { to: chain.usdc.address, data }

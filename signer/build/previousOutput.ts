@@ -7,11 +7,11 @@ import { assetUnits } from '../../domain/money.js'
 import { chainKeyOf, operationId } from '../../operations/operationId.js'
 import { outcomeOf } from '../../operations/outcome.js'
 import { isOutcomeOf, readMoved, readOutcome } from '../../evm/logs/outcomes.js'
-import type { Round } from '../signingContext.js'
+import type { SigningContext } from '../signingContext.js'
 import type { Held } from '../../domain/intent/waiting.js'
 import type { Db } from '../../db/client/connect.js'
 
-type Fed = { operation: Operation; sourceStep: PlanStep; wallet: string }
+type SourcedOperation = { operation: Operation; sourceStep: PlanStep; wallet: string }
 
 /**
  * Base units that the previous step delivered to the wallet, read from the logs of its operation on the spending
@@ -23,16 +23,16 @@ type Fed = { operation: Operation; sourceStep: PlanStep; wallet: string }
  */
 export async function readPreviousOutput(
   db: Db,
-  round: Round,
-  { operation, sourceStep, wallet }: Fed,
+  context: SigningContext,
+  { operation, sourceStep, wallet }: SourcedOperation,
 ): Promise<bigint> {
-  const { client, head } = round
+  const { client, head } = context
   const kind = lastKind(sourceStep)
   const id = operationId(operation.intentId, sourceStep.sequence, kind)
   const row = await findOperation(db, id)
   const outcome = row && outcomeOf(row)
   if (!row || outcome?.kind !== 'done') throw notThere()
-  const receipt = await readCanonicalReceipt(round, outcome.txHash)
+  const receipt = await readCanonicalReceipt(context, outcome.txHash)
   const { confirmations } = client.chain
   if (!receipt || receipt.blockNumber + BigInt(confirmations) > head + 1n) throw notThere()
   const chainKey = kind === 'mint' ? row.chainKey : chainKeyOf(kind, id)
@@ -47,7 +47,10 @@ export async function readPreviousOutput(
 }
 
 /** From the first endpoint whose own block at that height contains the receipt. */
-async function readCanonicalReceipt({ client }: Round, hash: string): Promise<Receipt | undefined> {
+async function readCanonicalReceipt(
+  { client }: SigningContext,
+  hash: string,
+): Promise<Receipt | undefined> {
   for (const endpoint of client.endpoints) {
     const receipt = await readReceipt(endpoint, hash).catch(() => undefined)
     if (!receipt) continue

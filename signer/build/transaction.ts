@@ -6,7 +6,7 @@ import { encodeBundle, gasLimitOf } from '../../evm/calls/userOperation.js'
 import type { Call } from '../../domain/intent/operation.js'
 import type { Sender } from '../../operations/signing/signing.js'
 import type { Authorization, Signed } from './payload.js'
-import type { Means, Round } from '../signingContext.js'
+import type { SenderState, SigningContext } from '../signingContext.js'
 
 /** A transaction that a sender or the treasury signs. Amounts in wei. */
 export type UnsignedTransaction = {
@@ -27,7 +27,7 @@ export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: b
 
 /** The transaction in which a sender includes signed operations. */
 export function planTransaction(
-  { client: { chain }, sender, fees, l1Price }: Round & Means,
+  { client: { chain }, sender, fees, l1Price }: SigningContext & SenderState,
   included: Signed[],
 ): Planned {
   const { to, data } = callOf(sender, included)
@@ -57,11 +57,11 @@ function authorizationsOf(included: Signed[]): Authorization[] {
  * Bundles user operations through the EntryPoint, and payments and mints through Multicall3. Each operation may fail
  * alone, and neither contract depends on the caller. A single payment or mint is called directly.
  */
-export function callOf(sender: Pick<Sender, 'sender'>, included: Pick<Signed, 'payload'>[]): Call {
+export function callOf(sender: Pick<Sender, 'address'>, included: Pick<Signed, 'payload'>[]): Call {
   const [direct, ...others] = included.flatMap(({ payload }) => payload.call ?? [])
   if (direct) return others.length === 0 ? direct : encodeTogether([direct, ...others])
   const operations = included.flatMap(({ payload }) => payload.userOperation ?? [])
-  return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, sender.sender) }
+  return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, sender.address) }
 }
 
 /** Transaction types: EIP-7702 with delegations, EIP-1559 without. */

@@ -6,7 +6,7 @@ import {
 import { refuseOperation, returnOperation } from '../../operations/signing/signing.js'
 import { failureCodes } from '../../domain/intent/operation.js'
 import { shortage, type CapacityDemand } from './capacityDemand.js'
-import { claimedBy, type Round, type SignerTools } from '../signingContext.js'
+import { claimedBy, type SigningContext, type SignerTools } from '../signingContext.js'
 import { RETRY_MS } from '../../runtime/durations.js'
 import type { ChainClient } from '../../evm/connect.js'
 import type { Db } from '../../db/client/connect.js'
@@ -17,7 +17,7 @@ type AdmittingTools = Pick<SignerTools, 'db' | 'keyring'>
 /** Locks what the operations contend for until the transaction ends. Call it before locking their rows. */
 export async function lockContention(
   trx: Db,
-  { client }: Round,
+  { client }: SigningContext,
   prepared: Prepared[],
 ): Promise<void> {
   const keys = demandsOf(prepared).map(({ key }) => key)
@@ -31,12 +31,12 @@ export async function lockContention(
  */
 export async function admit(
   { db: trx, keyring }: AdmittingTools,
-  round: Round,
+  context: SigningContext,
   prepared: Prepared[],
 ): Promise<Prepared[]> {
   const resources = demandsOf(prepared).flatMap((demand) => demand.resources)
   if (resources.length === 0) return prepared
-  const { client, head } = round
+  const { client, head } = context
   const ids = prepared.map(({ operation }) => operation.id)
   const { chainId } = client.chain
   const contenders = await readContenders(trx, { chainId, resources, head, ids })
@@ -65,11 +65,11 @@ function fits(one: Prepared, { contenders, admitted, rejected }: Rivals): boolea
   const before = contenders
     .filter(({ resource, isOwn }) => !isOwn && resources.includes(resource))
     .filter((other) => other.isInFlight || (isServable(other, limit) && isBefore(other, own)))
-  const taken = [...before, ...demandsOf(admitted.filter(isRival))]
+  const rivals = [...before, ...demandsOf(admitted.filter(isRival))]
   // Without rivals the operation's own simulation is sufficient.
-  if (taken.length === 0 && !rejected.some(isRival)) return true
+  if (rivals.length === 0 && !rejected.some(isRival)) return true
   const isPassed = rejected.filter(isRival).some((rival) => isServable(demandOf(rival), limit))
-  const sum = taken.reduce((total, { units }) => total + units, demand.units)
+  const sum = rivals.reduce((total, { units }) => total + units, demand.units)
   return !isPassed && sum <= limit
 }
 
@@ -86,13 +86,13 @@ async function release(
   one: Prepared,
 ): Promise<void> {
   const { kind } = one.operation
-  const taken = claimedBy({ keyring }, one.operation)
+  const claimed = claimedBy({ keyring }, one.operation)
   const demand = demandOf(one)
   if (!demand?.market || (kind !== 'deposit' && kind !== 'withdraw')) {
-    await returnOperation(trx, taken, RETRY_MS)
+    await returnOperation(trx, claimed, RETRY_MS)
     return
   }
-  await refuseOperation(trx, taken, {
+  await refuseOperation(trx, claimed, {
     state: 'deferred',
     code: failureCodes[kind],
     message: shortage(client, kind, demand),

@@ -8,7 +8,7 @@ import type { Market } from '../../evm/registry.js'
 import type { Operation } from '../../operations/operations.js'
 import type { Direction } from '../../evm/lending/lending.js'
 import type { Held } from '../../domain/intent/waiting.js'
-import type { Round } from '../signingContext.js'
+import type { SigningContext } from '../signingContext.js'
 
 /**
  * The capacity that an operation needs and shares with others: `units` of at most `limit` at the head of the signing
@@ -24,7 +24,7 @@ export type CapacityDemand = {
   market?: Market
 }
 
-type MarketContext = Pick<Round, 'client' | 'head'>
+type MarketContext = Pick<SigningContext, 'client' | 'head'>
 
 /**
  * What an operation contends for at the head of the signing context; undefined when capacity is unlimited. Swaps of

@@ -1,7 +1,7 @@
 import { atMost } from '../../runtime/timeout.js'
 import { PATIENCE_MS } from '../patience.js'
 import { prepare, type Ordered } from '../prepare.js'
-import { readRound, type Round, type SignerTools } from '../signingContext.js'
+import { readSigningContext, type SigningContext, type SignerTools } from '../signingContext.js'
 import type { ChainClient } from '../../evm/connect.js'
 
 /** One endpoint may be on a fork or lie, so it cannot end an operation alone. */
@@ -13,15 +13,16 @@ const REFUSALS = 2
  */
 export async function isRefusalConfirmed(
   tools: SignerTools,
-  { client, sender }: Round,
+  { client, sender }: SigningContext,
   ordered: Ordered,
 ): Promise<boolean> {
   const { operation } = ordered
   if (client.endpoints.length < REFUSALS) return true
   const refuses = async (endpoint: ChainClient): Promise<boolean> => {
-    const round = await readRound(endpoint, sender)
-    const isLater = round.head > (operation.refusedBlock ?? 0n) && round.head >= operation.minBlock
-    return isLater && (await prepare(tools, round, ordered)).kind === 'refused'
+    const context = await readSigningContext(endpoint, sender)
+    const isLater =
+      context.head > (operation.refusedBlock ?? 0n) && context.head >= operation.minBlock
+    return isLater && (await prepare(tools, context, ordered)).kind === 'refused'
   }
   // An unreachable endpoint counts as no refusal.
   const opinions = client.endpoints.map((endpoint) =>

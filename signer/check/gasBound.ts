@@ -2,7 +2,7 @@ import { highestL1Part } from '../../evm/l1Costs.js'
 import { ServiceError } from '../../domain/errors.js'
 import { largest } from '../../domain/money.js'
 import type { Held } from '../../domain/intent/waiting.js'
-import type { Means, Round, SignerTools } from '../signingContext.js'
+import type { SenderState, SigningContext, SignerTools } from '../signingContext.js'
 import type { UnsignedTransaction } from '../build/transaction.js'
 
 /** A transaction to sign, and the execution gas of each operation in it. */
@@ -19,7 +19,11 @@ type BundleGas = {
  */
 export function assertAffordable(
   { operationGasWei }: Pick<SignerTools, 'operationGasWei'>,
-  { client: { chain }, fees, l1Price }: Pick<Round & Means, 'client' | 'fees' | 'l1Price'>,
+  {
+    client: { chain },
+    fees,
+    l1Price,
+  }: Pick<SigningContext & SenderState, 'client' | 'fees' | 'l1Price'>,
   { unsigned, gas }: BundleGas,
 ): void {
   const count = BigInt(gas.length)

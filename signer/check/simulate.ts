@@ -10,7 +10,7 @@ import {
 import { ServiceError } from '../../domain/errors.js'
 import { explainRevert } from '../../evm/calls/reverts.js'
 import { createCache } from '../../runtime/cache.js'
-import type { Round } from '../signingContext.js'
+import type { SigningContext } from '../signingContext.js'
 
 /**
  * Headroom, because running out of gas inside the call would waste the operation's key. On Arbitrum an estimate also
@@ -33,7 +33,7 @@ export type Refused = { reason: string }
  * @returns A gas limit for the call, or why it would fail.
  */
 export async function estimateWalletCall(
-  { client, head }: Round,
+  { client, head }: SigningContext,
   { wallet, data }: { wallet: string; data: string },
 ): Promise<bigint | Refused> {
   await assertDelegate(client)

@@ -37,10 +37,10 @@ export async function ensureSenders(
   for (const chainId of chainIds) {
     const missing = perChain - known.filter((sender) => sender.chainId === BigInt(chainId)).length
     for (let i = 0; i < missing; i++) {
-      const { address, sealed } = createSealedAccount(kek, (sender) =>
-        senderKeyContext({ chainId: BigInt(chainId), sender, kekId: kek.id, purpose }),
+      const { address, sealed } = createSealedAccount(kek, (candidate) =>
+        senderKeyContext({ chainId: BigInt(chainId), address: candidate, kekId: kek.id, purpose }),
       )
-      const sender = { chainId: BigInt(chainId), sender: address, kekId: kek.id, sealedKey: sealed }
+      const sender = { chainId: BigInt(chainId), address, kekId: kek.id, sealedKey: sealed }
       await insertSender(db, { ...sender, purpose })
     }
   }
@@ -60,10 +60,10 @@ export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury>
 
 /** Makes the treasury a sender on each chain, so that it can refill the senders there. */
 export async function ensureRefills(db: Db, treasury: Treasury, chainIds: number[]): Promise<void> {
-  const { address: sender, kekId, sealed: sealedKey } = treasury
+  const { address, kekId, sealed: sealedKey } = treasury
   const known = await readAllSenders(db)
   for (const chainId of chainIds.map(BigInt)) {
-    if (known.some((one) => one.chainId === chainId && one.sender === sender)) continue
-    await insertSender(db, { chainId, sender, kekId, sealedKey, purpose: 'treasury' })
+    if (known.some((one) => one.chainId === chainId && one.address === address)) continue
+    await insertSender(db, { chainId, address, kekId, sealedKey, purpose: 'treasury' })
   }
 }

@@ -77,7 +77,7 @@ export async function runRefills(
 }
 
 /** The state of one check of a chain. The treasury's balance is read at the block of the prices. */
-type Look = {
+type RefillCheck = {
   client: ChainClient
   prices: Prices
   usual: { gas: bigint; wei: bigint }
@@ -101,17 +101,17 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   const balances = await Promise.all(
     senders.map(async (one) => ({
       ...one,
-      ...(await readSenderBalance(client, one.sender, { blockHash: prices.headHash })),
+      ...(await readSenderBalance(client, one.address, { blockHash: prices.headHash })),
     })),
   )
   const treasury = balances.find(({ purpose }) => purpose === 'treasury')
   if (!treasury) return true
   const limits = tools.limits[chain.name]
-  const look = { client, prices, usual: usualCost(chain, prices), limits, treasury }
+  const check = { client, prices, usual: usualCost(chain, prices), limits, treasury }
   let areFilled = true
   // One after the other: each transfer leaves less for the next one.
   for (const sender of balances.filter(({ purpose }) => purpose === 'operations')) {
-    if (!(await keepSenderFilled(tools, look, sender))) areFilled = false
+    if (!(await keepSenderFilled(tools, check, sender))) areFilled = false
   }
   return areFilled
 }
@@ -119,7 +119,7 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
 /** Wei that a sender can spend, and the wei that it must have to pay a transaction. Stores whether it is out of gas. */
 async function updateDryness(
   { db }: RefillTools,
-  { prices, usual }: Look,
+  { prices, usual }: RefillCheck,
   sender: RefilledSender & SenderBalance,
 ): Promise<{ spendable: bigint; need: bigint }> {
   const spendable = sender.balanceWei - (await sumCosts(db, sender, sender.usedNonces))
@@ -133,22 +133,26 @@ async function updateDryness(
 /** True when the sender has enough gas; else the treasury refills it, unless a refill is pending or impossible. */
 async function keepSenderFilled(
   tools: RefillTools,
-  look: Look,
+  check: RefillCheck,
   sender: RefilledSender & SenderBalance,
 ): Promise<boolean> {
   const { log, reported } = tools
-  const { usual, limits, treasury } = look
-  const { spendable, need } = await updateDryness(tools, look, sender)
+  const { usual, limits, treasury } = check
+  const { spendable, need } = await updateDryness(tools, check, sender)
   const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
-  const key = `${sender.chainId}/${sender.sender}`
+  const key = `${sender.chainId}/${sender.address}`
   if (spendable >= largest(high / LOW_PART, need)) {
     reported.delete(key)
     return true
   }
   const isUnderWay = sender.refillNonce !== null && sender.refillNonce >= treasury.usedNonces
   if (isUnderWay) return false
-  const result = await refill(tools, look, { sender, wantedWei: high - spendable })
-  const facts = { chain: look.client.chain.name, sender: sender.sender, treasury: treasury.sender }
+  const result = await refill(tools, check, { sender, wantedWei: high - spendable })
+  const facts = {
+    chain: check.client.chain.name,
+    sender: sender.address,
+    treasury: treasury.address,
+  }
   if (result.kind === 'sent') {
     const { nonce, hash, valueWei } = result
     log.info({ ...facts, eth: fromUnits(valueWei, 18), nonce, hash }, 'sender refilled')
@@ -170,12 +174,12 @@ type Refill =
 /** Stores a transfer to a sender, or returns why there is none. */
 async function refill(
   { db, keyring }: RefillTools,
-  { client, prices, usual, limits, treasury }: Look,
+  { client, prices, usual, limits, treasury }: RefillCheck,
   { sender, wantedWei }: { sender: RefilledSender; wantedWei: bigint },
 ): Promise<Refill> {
   if (wantedWei <= 0n)
     return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low. Raise it.' }
-  const { request, l1FeeWei } = planTransfer(client, prices, sender.sender)
+  const { request, l1FeeWei } = planTransfer(client, prices, sender.address)
   const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
     await lockPauses(trx)

@@ -16,7 +16,12 @@ import {
 import { lockPauses, isPaused } from '../../db/pauses.js'
 import { lockNextNonce, readAllSenders, type Sender } from '../../operations/signing/signing.js'
 import { divideUp, largest, smallest } from '../../domain/money.js'
-import { readGasTerms, type GasTerms, type Means, type SignerTools } from '../signingContext.js'
+import {
+  readGasTerms,
+  type GasTerms,
+  type SenderState,
+  type SignerTools,
+} from '../signingContext.js'
 import { senderKeyContext } from '../store.js'
 import { LOOK_MS } from '../../runtime/durations.js'
 import type { Chain } from '../../evm/registry.js'
@@ -56,7 +61,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     const { message: why } = obstacle
     if (logged.get(stuck.txId) === why) return
     logged.set(stuck.txId, why)
-    const { sender: sender, nonce } = stuck
+    const { sender, nonce } = stuck
     log.error({ chain: name, sender, nonce, why }, 'stuck transaction not replaced')
   }
 
@@ -64,7 +69,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     const [terms, l1Price, balance] = await Promise.all([
       readGasTerms(client),
       readL1Price(client),
-      client.send<string>('eth_getBalance', [sender.sender, 'latest']),
+      client.send<string>('eth_getBalance', [sender.address, 'latest']),
     ])
     const replacement = draftReplacement(client.chain, stuck, {
       ...{ ...terms, l1Price },
@@ -77,7 +82,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     logged.delete(stuck.txId)
     await notifyIncluded(db, stuck.txId, null)
     const facts = { nonce: stuck.nonce, n: stuck.n + 1, hash, isEmpty: replacement.isEmpty }
-    log.warn({ chain: name, sender: sender.sender, ...facts }, 'stuck transaction replaced')
+    log.warn({ chain: name, sender: sender.address, ...facts }, 'stuck transaction replaced')
   }
 
   return async () => {
@@ -89,7 +94,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     // One sender that fails must not delay the others.
     const results = await Promise.allSettled(
       stuck.map(async (one) => {
-        const sender = senders.find(({ sender }) => sender === one.sender)
+        const sender = senders.find(({ address }) => address === one.sender)
         if (sender) await replace(sender, one)
       }),
     )
@@ -99,7 +104,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
 }
 
 /** Current fees of the chain, the sender's balance, and the highest cost of a transaction, wei. */
-type Budget = GasTerms & Pick<Means, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
+type Budget = GasTerms & Pick<SenderState, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
 
 /** An unsigned transaction. `isEmpty`: it includes no operation and only uses up its nonce. */
 type ReplacementDraft = { unsigned: TransactionRequest; isEmpty: boolean }

@@ -15,7 +15,12 @@ import { signCancellation } from '../signing.js'
 import { HOUR_MS } from '../../runtime/durations.js'
 import type { Payload, Signed } from '../build/payload.js'
 import { findFailure } from '../check/simulate.js'
-import { readMeans, claimedBy, type Round, type SignerTools } from '../signingContext.js'
+import {
+  readSenderState,
+  claimedBy,
+  type SigningContext,
+  type SignerTools,
+} from '../signingContext.js'
 import { storeAgain } from '../store.js'
 import { callOf } from '../build/transaction.js'
 import type { Operation } from '../../operations/operations.js'
@@ -32,23 +37,23 @@ const PAYMENT_TRIES = 3
  */
 export async function resubmit(
   tools: SignerTools,
-  round: Round,
+  context: SigningContext,
   operation: Operation,
 ): Promise<void> {
   const { log, keyring } = tools
-  const { chain } = round.client
-  const facts = { chain: chain.name, sender: round.sender.sender, operation: operation.id }
-  const signed = await findVerified(tools, round, operation)
+  const { chain } = context.client
+  const facts = { chain: chain.name, sender: context.sender.address, operation: operation.id }
+  const signed = await findVerified(tools, context, operation)
   if (!signed) return
   const { address: treasury } = keyring.treasury
-  if (await isKeySpent(round.client, { ...operation, wallet: signed.wallet, treasury })) {
-    await lookUp(tools, round, operation)
+  if (await isKeySpent(context.client, { ...operation, wallet: signed.wallet, treasury })) {
+    await lookUp(tools, context, operation)
     return
   }
   // A failing inner call would waste the key. After enough failures it is sent anyway, so that its own log ends it.
   const isPatient = operation.inclusionFailures < FAILURES_BEFORE_QUARANTINE
   const reason =
-    (await findRevert(round, signed)) ?? (isPatient && (await findInnerFailure(round, signed)))
+    (await findRevert(context, signed)) ?? (isPatient && (await findInnerFailure(context, signed)))
   // Logged once: this attempt raises the count or ends the operation.
   if (operation.inclusionFailures === FAILURES_BEFORE_QUARANTINE) {
     log.error({ ...facts, reason: operation.message }, 'operation quarantined')
@@ -59,14 +64,18 @@ export async function resubmit(
     await returnNotIncluded(tools.db, claimedBy(tools, operation), { message })
     return
   }
-  const stored = await storeAgain(tools, { ...round, ...(await readMeans(round)) }, signed)
+  const stored = await storeAgain(
+    tools,
+    { ...context, ...(await readSenderState(context)) },
+    signed,
+  )
   if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
 }
 
 /** Releases an operation that is already executed. The relayer finds its log. */
 export async function lookUp(
   tools: SignerTools,
-  { client }: Round,
+  { client }: SigningContext,
   operation: Operation,
 ): Promise<void> {
   const spentSince = await readSpentSince(tools.db, client, operation)
@@ -79,11 +88,11 @@ export async function lookUp(
 /** The payload to include: the stored signature of the operation, or its cancellation. */
 async function findVerified(
   tools: SignerTools,
-  round: Round,
+  context: SigningContext,
   operation: Operation,
 ): Promise<Signed | undefined> {
   const { db, keyring, log } = tools
-  const { chain } = round.client
+  const { chain } = context.client
   try {
     const secret = await getWalletSecret(db, operation.walletId)
     const { address: wallet } = assertOwn(operation, secret)
@@ -106,17 +115,17 @@ async function findVerified(
 
 /** Why the transaction would revert; undefined when it would succeed. */
 function findRevert(
-  { client, sender, head }: Round,
+  { client, sender, head }: SigningContext,
   { wallet, payload }: Signed,
 ): Promise<string | undefined> {
-  const call = { from: sender.sender, ...callOf(sender, [{ payload }]) }
+  const call = { from: sender.address, ...callOf(sender, [{ payload }]) }
   const overrides = payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {}
   return findFailure(client, call, [toQuantity(head), overrides])
 }
 
 /** Why the wallet's inner call would fail; undefined when it would succeed. The EntryPoint does not report it. */
 async function findInnerFailure(
-  { client, head }: Round,
+  { client, head }: SigningContext,
   { wallet, payload }: Signed,
 ): Promise<string | undefined> {
   const data = payload.userOperation?.callData

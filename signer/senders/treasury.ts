@@ -4,7 +4,7 @@ import { lockTreasury, readSignedFundings } from '../../operations/signing/treas
 import { ServiceError } from '../../domain/errors.js'
 import { demoFunding } from '../../domain/intent/funding.js'
 import type { Db } from '../../db/client/connect.js'
-import type { Round } from '../signingContext.js'
+import type { SigningContext } from '../signingContext.js'
 
 /** The treasury's balance at the indexed block, in base units of USDC. */
 export type TreasuryFunds = { block: bigint; units: bigint }
@@ -17,7 +17,7 @@ export type TreasuryFunds = { block: bigint; units: bigint }
  */
 export async function readTreasuryFunds(
   db: Db,
-  { client }: Pick<Round, 'client'>,
+  { client }: Pick<SigningContext, 'client'>,
   owner: string,
 ): Promise<TreasuryFunds> {
   const { chainId, name, usdc } = client.chain

@@ -91,8 +91,8 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 /** Whether the service has received this number of requests since the call. */
 function asked(times: number): () => Promise<boolean> {
-  const before = world.front.asked.length
-  return () => Promise.resolve(world.front.asked.length - before >= times)
+  const before = world.front.requests.length
+  return () => Promise.resolve(world.front.requests.length - before >= times)
 }
 const waiting = { type: 'WAITING', nonRetryable: false }
 /** A late burn waits in its workflow at once. */
@@ -232,7 +232,7 @@ describe('mint', () => {
     const attempt = () => world.run(world.activities.mint, { ...inputOf(intent), nonce })
     await expect(attempt()).rejects.toMatchObject(waiting)
     expect(await world.row(intent, 1, 'mint')).toBeUndefined()
-    await until(() => Promise.resolve(world.front.asked.includes(`POST /v2/reattest/${nonce}`)))
+    await until(() => Promise.resolve(world.front.requests.includes(`POST /v2/reattest/${nonce}`)))
     await from.mine(4)
     await until(async () => (await world.burn(intent))?.message !== before?.message)
     expect((await world.burn(intent))?.eventNonce).toBe(nonce)

@@ -157,7 +157,7 @@ describe('suspend and resume', () => {
 describe('freeze and pause', () => {
   const why = ['--why', 'a drill', '--by', 'alice']
 
-  test('stop and resume an account, a wallet, a chain and the deployment, each with a reason', async () => {
+  test('pause and resume an account, a wallet, a chain and the deployment, each with a reason', async () => {
     const { id } = await newAccount()
     const wallet = await insertTestWallet(database.db)
     const acts: [stop: string[], resume: string[], row: string][] = [

@@ -13,7 +13,7 @@ export async function findKeyRow(db: Db, key: string): Promise<KeyRow> {
   return db('api_key').where({ key_hash }).first<KeyRow>()
 }
 
-/** The verdict of the API on a call with the key. */
+/** The status of an API call with the key. */
 export function admitCall(db: Db, key: string, call: { scope: Scope; cost: number }) {
   return admit(db, { key, requestId: newId('req_'), route: 'test', ...call })
 }

@@ -9,7 +9,7 @@ const kek = await makeKek()
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength })
 const copyOf = (some: Uint8Array) => new Uint8Array(some)
 
-/** As a library of its own opens it. */
+/** Opens a sealed message with an independent library. */
 async function openByLibrary(sealed: Uint8Array, associatedData: Uint8Array): Promise<Buffer> {
   const enc = copyOf(sealed.subarray(0, ENCAPSULATED_BYTES)).buffer
   const recipient = await suite.createRecipientContext({ recipientKey: kek.privateKey, enc })
@@ -26,7 +26,7 @@ async function sealByLibrary(message: Uint8Array, associatedData: Uint8Array): P
 }
 
 describe('sealTo', () => {
-  test('seals what another implementation of RFC 9180 opens, whatever is sealed', async () => {
+  test('seals any message so that another implementation of RFC 9180 opens it', async () => {
     const property = fc.asyncProperty(bytes(100), bytes(300), async (message, data) => {
       const opened = await openByLibrary(sealTo(kek.publicKey, message, data), data)
       expect(opened.equals(message)).toBe(true)
@@ -34,7 +34,7 @@ describe('sealTo', () => {
     await holdsAsync(property, 60)
   })
 
-  test('takes another key each time, so that the same message never looks the same', () => {
+  test('uses a new ephemeral key each time, so that equal messages look different', () => {
     const message = new Uint8Array(32)
     const sealed = Array.from({ length: 50 }, () => sealTo(kek.publicKey, message, message))
     const heads = sealed.map((one) => one.subarray(0, ENCAPSULATED_BYTES).toString('hex'))
@@ -43,7 +43,7 @@ describe('sealTo', () => {
     expect(new Set(tails).size).toBe(50)
   })
 
-  test('refuses a public key that is no point of the curve', () => {
+  test('error: a public key that is not a point of the curve', () => {
     const beside = Buffer.from(kek.publicKey)
     beside.writeUInt8(beside.readUInt8(64) ^ 1, 64)
     for (const key of [beside, kek.publicKey.subarray(0, -1), new Uint8Array(65)]) {
@@ -53,7 +53,7 @@ describe('sealTo', () => {
 })
 
 describe('openSealed', () => {
-  test('opens what another implementation has sealed', async () => {
+  test('opens a message that another implementation sealed', async () => {
     const property = fc.asyncProperty(bytes(100), bytes(300), async (message, data) => {
       const opened = await openSealed(kek, await sealByLibrary(message, data), data)
       expect(opened.equals(message)).toBe(true)
@@ -61,7 +61,7 @@ describe('openSealed', () => {
     await holdsAsync(property, 60)
   })
 
-  test('refuses other associated data', async () => {
+  test('error: other associated data', async () => {
     const sealed = sealTo(kek.publicKey, new Uint8Array(32), Buffer.from('one'))
     await expect(openSealed(kek, sealed, Buffer.from('another'))).rejects.toThrow()
   })

@@ -7,7 +7,7 @@ import { encodeSwap } from '../../evm/swaps/uniswapV3.js'
 import { createRegistry, type Market } from '../../evm/registry.js'
 import { defaultLimits as limits } from '../../domain/limits.js'
 
-/** An address that is none of the others. */
+/** An address that differs from all others. */
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
 const testnet = createRegistry('testnet')
 const chain = testnet.get('arbitrum-sepolia')
@@ -24,25 +24,25 @@ export const wallet = account('aa')
 const contract = account('cc')
 const tokenOut = account('ee')
 
-/** Words of calldata: what an address, or a number, looks like. */
+/** Words of calldata: patterns of an address and of a number. */
 export const wordOf = (value: string | bigint | number) =>
   typeof value === 'string'
     ? value.slice(2).toLowerCase().padStart(64, '0')
     : BigInt(value).toString(16).padStart(64, '0')
 
-/** What one word may be: exactly this, or anything that keeps a rule. */
+/** The allowed values of one word: exactly this one, or any that satisfies a rule. */
 type Word = string | ((value: bigint) => boolean)
-/** `moves`: which word counts as moved. Absent: all of the plan. Null: none. */
+/** `moves`: which word counts as moved. Absent: the whole plan. Null: none. */
 export type CallShape = {
   to: string
   selector: string
   words: Word[]
   moves?: number | null
-  /** What has to hold between words. */
+  /** Conditions between words. */
   among?: (values: bigint[]) => boolean
 }
 
-/** Calls as the protocols' own code encodes them, what the plan allows, and that once more by bytes. */
+/** Calls as the protocols' own code encodes them, the allowance of the plan, and the same rules stated by bytes. */
 export type EncodedOrder = {
   name: string
   calls: Call[]
@@ -150,14 +150,14 @@ export const orders: EncodedOrder[] = [
   toSwap(),
 ]
 
-/** The order of a name. */
+/** The encoded order with this name. */
 export function orderOf(name: string): EncodedOrder {
   const order = orders.find((candidate) => candidate.name === name)
   if (!order) throw new Error(`No order ${name}.`)
   return order
 }
 
-/** Whether calls are what the plan says, judged by bytes: an oracle that shares nothing with the policy. */
+/** True when the calls match the plan, judged by bytes: an oracle that shares no code with the policy. */
 export function isInPlan({ shapes }: EncodedOrder, calls: Call[]): boolean {
   const moved = calls.map((one) => shapes.map((shape) => movedBy(shape, one)).find(isNumber))
   const sum = moved.reduce<bigint>((total, part) => total + (part ?? 0n), 0n)
@@ -183,7 +183,7 @@ function movedBy({ to, selector, words, moves, among }: CallShape, one: Call): b
   return moves === undefined ? units : BigInt(`0x${actual[moves] ?? '0'}`)
 }
 
-/** The call that moves the money with one of its words replaced. */
+/** The call that moves the money, with one of its words replaced. */
 export function withWord({ calls }: EncodedOrder, index: number, value: string | bigint): Call[] {
   return calls.map((one, i) => {
     if (i < calls.length - 1) return one
@@ -192,7 +192,7 @@ export function withWord({ calls }: EncodedOrder, index: number, value: string |
   })
 }
 
-/** Words that an attacker or a slip would put in. */
+/** Words that an attacker or a mistake would insert. */
 export const temptations = [
   ...[thief, wallet, token, contract, tokenOut, 0n, 1n, units, units - 1n, units + 1n],
   ...[

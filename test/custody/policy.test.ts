@@ -43,25 +43,25 @@ const refused = (...calls: Call[]) => {
 }
 
 describe('assertAllowed', () => {
-  test('passes the deposit of the plan', () => {
+  test('allows the deposit of the plan', () => {
     expect(() => assertAllowed([approve(), supply()], allowance)).not.toThrow()
   })
 
-  test('passes a smaller deposit: less may arrive than was planned', () => {
+  test('allows a smaller deposit, because less may arrive than planned', () => {
     expect(() => assertAllowed([approve(1n), supply(1n)], allowance)).not.toThrow()
   })
 
-  test('compares addresses whatever their case', () => {
+  test('compares addresses without regard to case', () => {
     const lower = { to: token.toLowerCase(), data: approve().data }
     expect(() => assertAllowed([lower, supply()], allowance)).not.toThrow()
   })
 
-  test('refuses nothing at all, and an approval without a deposit', () => {
+  test('error: no calls, and an approval without a deposit', () => {
     refused()
     refused(approve())
   })
 
-  test('refuses more than the plan, in one call or in several', () => {
+  test('error: more than the plan, in one call or in several', () => {
     refused(approve(), supply(units + 1n))
     refused(approve(units + 1n), supply())
     refused(approve(MaxUint256), supply())
@@ -69,12 +69,12 @@ describe('assertAllowed', () => {
     refused(approve(), supply(), approve(), supply())
   })
 
-  test('refuses zero', () => {
+  test('error: an amount of zero', () => {
     refused(approve(0n), supply())
     refused(approve(), supply(0n))
   })
 
-  test('refuses another receiver, spender, asset or contract', () => {
+  test('error: another receiver, spender, asset or contract', () => {
     refused(approve(units, thief), supply())
     refused(approve(), supply(units, thief))
     refused(approve(), encode(market, 'supply', [thief, units, wallet, 0]))
@@ -84,7 +84,7 @@ describe('assertAllowed', () => {
     refused(approve(), { ...supply(), to: token })
   })
 
-  test('refuses a referral code', () => {
+  test('error: a referral code', () => {
     refused(approve(), encode(market, 'supply', [token, units, wallet, 1]))
   })
 
@@ -94,23 +94,23 @@ describe('assertAllowed', () => {
     ['withdraw', [token, 1n, wallet]],
     ['borrow', [token, 1n, 2n, 0, wallet]],
     ['execute', [token, 0n, '0x']],
-  ] as const)('refuses %s, also beside a deposit that is allowed', (name, args) => {
+  ] as const)('error: %s, also beside an allowed deposit', (name, args) => {
     for (const to of [token, market, wallet]) {
       refused(approve(), supply(), encode(to, name, [...args]))
     }
   })
 
-  test.each(['', '0x', '0x09', 'hello', '0xzz'])('refuses the calldata %j', (data) => {
+  test.each(['', '0x', '0x09', 'hello', '0xzz'])('error: the calldata %j', (data) => {
     refused(supply(), { to: token, data })
   })
 
-  test('refuses calldata that is cut or goes on', () => {
+  test('error: truncated or extended calldata', () => {
     refused(approve(), { to: market, data: supply().data.slice(0, -2) })
     refused(approve(), { to: market, data: `${supply().data}00` })
     refused({ to: token, data: approve().data.slice(0, 74) }, supply())
   })
 
-  test('says what is required', () => {
+  test('names the violated rule', () => {
     expect(() => assertAllowed([approve(), supply(units, thief)], allowance)).toThrow(
       'Signing rejected: the deposit must belong to the wallet.',
     )
@@ -119,7 +119,7 @@ describe('assertAllowed', () => {
 
 const deposit = [approve(), supply()]
 
-/** One hex digit of a call changed. */
+/** A call with one hex digit changed. */
 type Mutation = { call: number; digit: number; value: string; inField: 'to' | 'data' }
 const mutations = fc.record<Mutation>({
   call: fc.nat(1),
@@ -137,7 +137,7 @@ function mutate(calls: Call[], { call, digit, value, inField }: Mutation): Call[
   })
 }
 
-/** What calls may do, stated again and by bytes: an oracle that shares nothing with the policy. */
+/** The allowed calls, stated again by bytes: an oracle that shares no code with the policy. */
 const word = (address: string) => address.slice(2).toLowerCase().padStart(64, '0')
 const approval = new RegExp(`^${token} 0x095ea7b3${word(market)}([0-9a-f]{64})$`, 'i')
 const noReferral = '0'.repeat(64)
@@ -168,7 +168,7 @@ const passes = (calls: Call[]): boolean => {
 }
 
 describe('assertAllowed, fuzzed', () => {
-  test('passes exactly what is in the plan: changed digits', () => {
+  test('allows exactly the plan: changed digits', () => {
     holds(
       fc.property(fc.array(mutations, { minLength: 1, maxLength: 3 }), (changes) => {
         const calls = changes.reduce(mutate, deposit)
@@ -178,7 +178,7 @@ describe('assertAllowed, fuzzed', () => {
     )
   })
 
-  test('passes exactly what is in the plan: other arguments', () => {
+  test('allows exactly the plan: other arguments', () => {
     const addresses = fc.constantFrom(wallet, token, market, thief, hexlify(randomBytes(20)))
     const amounts = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n * units }),
@@ -200,7 +200,7 @@ describe('assertAllowed, fuzzed', () => {
     )
   })
 
-  test('refuses random bytes', () => {
+  test('error: random bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 200 })
     holds(
       fc.property(bytes, fc.constantFrom(token, market), (data, to) => {

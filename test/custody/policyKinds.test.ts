@@ -39,29 +39,29 @@ const approve = (to: string, spender: string, value: bigint): Call => ({
 describe.each(cases)('a %s', (_, order) => {
   const { calls, allowance } = order
 
-  test('passes as its protocol encodes it', () => {
+  test('is allowed as its protocol encodes it', () => {
     expect(passes(order, calls)).toBe(true)
     expect(isInPlan(order, calls)).toBe(true)
   })
 
-  test('is refused at any other contract', () => {
+  test('error: at any other contract', () => {
     for (const to of [thief, wallet, allowance.token]) {
       expect(passes(order, [...calls.slice(0, -1), { ...moving(order), to }])).toBe(false)
     }
   })
 
-  test('is refused twice, for that is more than the plan', () => {
+  test('error: twice, because that exceeds the plan', () => {
     expect(passes(order, [...calls, ...calls])).toBe(false)
   })
 
-  test('is refused with bytes too many or too few', () => {
+  test('error: with too many or too few bytes', () => {
     const { to, data } = moving(order)
     for (const changed of [`${data}00`, data.slice(0, -2), `${data}${wordOf(0)}`]) {
       expect(passes(order, [...calls.slice(0, -1), { to, data: changed }])).toBe(false)
     }
   })
 
-  test('is refused beside a call that is not in the plan', () => {
+  test('error: beside a call that is not in the plan', () => {
     const transfer = `0xa9059cbb${wordOf(thief)}${wordOf(1n)}`
     for (const to of [allowance.token, allowance.contract]) {
       expect(passes(order, [...calls, { to, data: transfer }])).toBe(false)
@@ -69,7 +69,7 @@ describe.each(cases)('a %s', (_, order) => {
     }
   })
 
-  test('approves nobody but its own contract, and no more than the plan', () => {
+  test('approves only its own contract, and at most the amount of the plan', () => {
     const { token, contract } = allowance
     expect(passes(order, [approve(token, thief, 1n), ...calls])).toBe(false)
     expect(passes(order, [approve(token, contract, units + 1n), ...calls])).toBe(false)
@@ -81,74 +81,74 @@ describe.each(cases)('a %s', (_, order) => {
 describe.each(orders.filter(({ allowance }) => allowance.kind === 'withdraw'))(
   'a $name',
   (order) => {
-    test('approves nothing at all', () => {
+    test('approves nothing', () => {
       const { token, contract } = order.allowance
       expect(passes(order, [approve(token, contract, 1n), ...order.calls])).toBe(false)
     })
   },
 )
 
-/** Which word of the call that moves the money, and what must not stand there. */
+/** A word of the call that moves the money, and a forbidden value of it. */
 const refusals: [order: string, why: string, word: number, value: string | bigint][] = [
   ['deposit into aave-v3', 'of another asset', 0, thief],
   ['deposit into aave-v3', 'above the plan', 1, units + 1n],
-  ['deposit into aave-v3', 'for somebody else', 2, thief],
+  ['deposit into aave-v3', 'for another owner', 2, thief],
   ['deposit into aave-v3', 'with a referral code', 3, 1n],
   ['deposit into erc4626', 'above the plan', 0, units + 1n],
-  ['deposit into erc4626', 'for somebody else', 1, thief],
+  ['deposit into erc4626', 'for another owner', 1, thief],
   ['deposit into compound-v3', 'of another asset', 0, thief],
   ['deposit into compound-v3', 'above the plan', 1, units + 1n],
   ['withdrawal of a part from aave-v3', 'of another asset', 0, thief],
   ['withdrawal of a part from aave-v3', 'above the plan', 1, units + 1n],
   ['withdrawal of a part from aave-v3', 'of all there is', 1, MaxUint256],
-  ['withdrawal of a part from aave-v3', 'to somebody else', 2, thief],
+  ['withdrawal of a part from aave-v3', 'to another receiver', 2, thief],
   ['withdrawal of a part from erc4626', 'above the plan', 0, units + 1n],
-  ['withdrawal of a part from erc4626', 'to somebody else', 1, thief],
-  ['withdrawal of a part from erc4626', "of somebody else's shares", 2, thief],
+  ['withdrawal of a part from erc4626', 'to another receiver', 1, thief],
+  ['withdrawal of a part from erc4626', 'of shares of another owner', 2, thief],
   ['withdrawal of a part from compound-v3', 'of another asset', 0, thief],
   ['withdrawal of a part from compound-v3', 'above the plan', 1, units + 1n],
   ['withdrawal of a part from compound-v3', 'of all there is', 1, MaxUint256],
   ['withdrawal of everything from aave-v3', 'of another asset', 0, thief],
   ['withdrawal of everything from aave-v3', 'of nothing', 1, 0n],
-  ['withdrawal of everything from aave-v3', 'to somebody else', 2, thief],
+  ['withdrawal of everything from aave-v3', 'to another receiver', 2, thief],
   ['withdrawal of everything from erc4626', 'of nothing', 0, 0n],
-  ['withdrawal of everything from erc4626', 'to somebody else', 1, thief],
-  ['withdrawal of everything from erc4626', "of somebody else's shares", 2, thief],
+  ['withdrawal of everything from erc4626', 'to another receiver', 1, thief],
+  ['withdrawal of everything from erc4626', 'of shares of another owner', 2, thief],
   ['withdrawal of everything from compound-v3', 'of another asset', 0, thief],
   ['withdrawal of everything from compound-v3', 'of nothing', 1, 0n],
   ['fast burn', 'of nothing', 0, 0n],
   ['fast burn', 'above the plan', 0, units + 1n],
   ['fast burn', 'to another chain', 1, 0n],
-  ['fast burn', 'for somebody else', 2, thief],
+  ['fast burn', 'for another receiver', 2, thief],
   ['fast burn', 'of another token', 3, thief],
-  ['fast burn', 'that only somebody else may mint', 4, thief],
+  ['fast burn', 'that only another account may mint', 4, thief],
   ['fast burn', 'that only the wallet may mint, which sends nothing', 4, wallet],
   ['fast burn', 'whose fee is above the plan', 5, 2_001n],
   ['fast burn', 'that is slow', 6, 2_000n],
   ['standard burn', 'that is fast and costs more', 6, 1_000n],
   ['swap', 'of another token', 0, thief],
   ['swap', 'for another token', 1, thief],
-  ['swap', 'for somebody else', 3, thief],
+  ['swap', 'for another receiver', 3, thief],
   ['swap', 'above the plan', 4, units + 1n],
   ['swap', 'of nothing', 4, 0n],
   ['swap', 'through another pool', 2, 500n],
-  ['swap', 'for less than the plan says', 5, 9_899_999n],
+  ['swap', 'for less than the minimum of the plan', 5, 9_899_999n],
   ['swap', 'for nothing', 5, 0n],
   ['swap', 'that may end before all is swapped', 6, 1n],
 ]
 
-describe('is refused:', () => {
+describe('assertAllowed rejects', () => {
   test.each(refusals)('a %s %s', (name, _, word, value) => {
     const order = orderOf(name)
     expect(passes(order, withWord(order, word, value))).toBe(false)
   })
 
-  test('shares, while only a part is withdrawn', () => {
+  test('shares, when only a part is withdrawn', () => {
     const part = orderOf('withdrawal of a part from erc4626')
     expect(passes(part, orderOf('withdrawal of everything from erc4626').calls)).toBe(false)
   })
 
-  test('a swap for nothing, though the plan were content with it', () => {
+  test('a swap with a minimum of zero, even if the plan allows it', () => {
     const swap = orderOf('swap')
     const allowance = { ...swap.allowance, minimumUnits: 0n }
     expect(passes({ ...swap, allowance }, withWord(swap, 5, 0n))).toBe(false)
@@ -162,7 +162,7 @@ describe('is refused:', () => {
   })
 })
 
-test('a part less than the plan passes, for less may have arrived', () => {
+test('allows a part that is less than the plan, because less may have arrived', () => {
   const amounts: [string, number, bigint][] = [
     ['deposit into erc4626', 0, 1n],
     ['withdrawal of a part from compound-v3', 1, 1n],
@@ -175,12 +175,12 @@ test('a part less than the plan passes, for less may have arrived', () => {
   }
 })
 
-describe('whatever the plan says', () => {
+describe('assertAllowed: limits that apply to any plan', () => {
   test.each([
     [9_900_000n, true],
     [9_899_999n, false],
     [1_000_000n, false],
-  ])('of 10,000,000 base units a swap that brings at least %d passes: %o', (least, isFair) => {
+  ])('a swap of 10,000,000 base units with a minimum of %d is allowed: %o', (least, isFair) => {
     const swap = orderOf('swap')
     const plan = { ...swap, allowance: { ...swap.allowance, minimumUnits: 1n } }
     expect(passes(plan, withWord(swap, 5, least))).toBe(isFair)
@@ -190,19 +190,19 @@ describe('whatever the plan says', () => {
     [20_000n, true],
     [20_001n, false],
     [9_999_999n, false],
-  ])('of 10,000,000 base units a burn that lets the bridge keep %d passes: %o', (fee, isFair) => {
+  ])('a burn of 10,000,000 base units with a fee of at most %d is allowed: %o', (fee, isFair) => {
     const burn = orderOf('fast burn')
     const plan = { ...burn, allowance: { ...burn.allowance, maxFeeUnits: units } }
     expect(passes(plan, withWord(burn, 5, fee))).toBe(isFair)
   })
 
-  test('the fee of a burn is measured by what is burned, not by what may be', () => {
+  test('measures the fee of a burn by the burned amount, not by the maximum of the plan', () => {
     const burn = orderOf('fast burn')
     expect(passes(burn, withWord(burn, 0, 1_000_000n))).toBe(true)
     expect(passes(burn, withWord(burn, 0, 999_499n))).toBe(false)
   })
 
-  test('a deployment may set other limits', () => {
+  test('uses the limits of the deployment', () => {
     const swap = orderOf('swap')
     const limits = { ...defaultLimits, swapLossBps: 10n }
     const strict = { ...swap, allowance: { ...swap.allowance, limits } }
@@ -213,7 +213,7 @@ describe('whatever the plan says', () => {
 
 type Change = (calls: Call[]) => Call[]
 
-/** One slip or attack on a list of calls. */
+/** One mistake or attack in a list of calls. */
 function changesOf({ calls }: EncodedOrder): fc.Arbitrary<Change> {
   const which = fc.nat(calls.length - 1)
   const edit = (edited: (one: Call) => Call, at: number) => (list: Call[]) =>
@@ -255,7 +255,7 @@ function withDigit({ to, data }: Call, place: number, value: string): Call {
   return { to, data: data.slice(0, at) + value + data.slice(at + 1) }
 }
 
-test.each(cases)('passes exactly what is in the plan, however changed: a %s', (_, order) => {
+test.each(cases)('assertAllowed allows exactly the plan, after any change: a %s', (_, order) => {
   holds(
     fc.property(fc.array(changesOf(order), { minLength: 1, maxLength: 3 }), (changes) => {
       const calls = changes.reduce((list, change) => change(list), order.calls)

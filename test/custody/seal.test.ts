@@ -17,23 +17,23 @@ const refuses = (bytes: Uint8Array, other: Partial<SealContext> = {}, key = kek)
   expect(openAccount(key, bytes, { ...context, ...other })).rejects.toThrow()
 
 describe('createSealedAccount', () => {
-  test('opens to the account of the address, which can sign', async () => {
+  test('opens to the account of its address, which can sign', async () => {
     const account = await openAccount(kek, sealed, context)
     expect(account.address).toBe(address)
     expect(verifyMessage('hello', await account.signMessage('hello'))).toBe(address)
   })
 
-  test('is an encapsulated key, the key and a tag of 16 bytes', () => {
+  test('returns the encapsulated key, the encrypted key and a tag of 16 bytes', () => {
     expect(sealed).toHaveLength(ENCAPSULATED_BYTES + 32 + 16)
   })
 
-  test('makes another account each time', () => {
+  test('creates a new account each time', () => {
     const other = createSealedAccount(kek, () => owner)
     expect(other.address).not.toBe(address)
     expect(other.sealed.equals(sealed)).toBe(false)
   })
 
-  test('does not show the key', async () => {
+  test('does not contain the clear key', async () => {
     const { privateKey } = await openAccount(kek, sealed, context)
     expect(sealed.toString('hex')).not.toContain(privateKey.slice(2))
   })
@@ -46,24 +46,24 @@ describe('openAccount', () => {
     ['accountId', 'acct_2'],
     ['address', '0x00000000000000000000000000000000000000aA'],
     ['kekId', 'kek_0000000000000000'],
-  ])('refuses a secret that was moved: other %s', async (field, value) => {
+  ])('error: a secret that was moved to another %s', async (field, value) => {
     await refuses(sealed, { [field]: value })
   })
 
-  test('refuses when parts of two fields are moved from one to the other', async () => {
+  test('error: characters moved from one field to the next', async () => {
     await refuses(sealed, { owner: 'svc_wallet_', accountId: '1acct_1' })
   })
 
-  test.each([1, 4, 12, 15, 16, 47, 48])('refuses a secret without its last %d bytes', async (n) => {
+  test.each([1, 4, 12, 15, 16, 47, 48])('error: a secret without its last %d bytes', async (n) => {
     await refuses(sealed.subarray(0, -n))
   })
 
-  test('refuses a secret with a byte more, and none', async () => {
+  test('error: a secret with one more byte, and an empty one', async () => {
     await refuses(Buffer.concat([sealed, Buffer.from([0])]))
     await refuses(Buffer.alloc(0))
   })
 
-  test('refuses any flipped bit', async () => {
+  test('error: any flipped bit', async () => {
     const property = fc.asyncProperty(fc.nat(sealed.length * 8 - 1), async (bit) => {
       const altered = Buffer.from(sealed)
       altered.writeUInt8(altered.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
@@ -72,19 +72,19 @@ describe('openAccount', () => {
     await holdsAsync(property, 200)
   })
 
-  test('refuses with another KEK, also when it claims the same id', async () => {
+  test('error: another KEK, also one with the same id', async () => {
     const other = await makeKek()
     await refuses(sealed, {}, other)
     await refuses(sealed, {}, { ...other, id: kek.id })
   })
 
-  test('refuses a key that is not of the address it is bound to', async () => {
+  test('error: a key of another address than the bound one', async () => {
     const stranger = Wallet.createRandom()
     const bytes = seal(kek, getBytes(stranger.privateKey), context)
     await expect(openAccount(kek, bytes, context)).rejects.toThrow('another address')
   })
 
-  test('refuses what is no private key, without showing it', async () => {
+  test('error: bytes that are not a private key, without showing them', async () => {
     const bytes = seal(kek, new Uint8Array(32), context)
     const refusal = await openAccount(kek, bytes, context).catch((error: unknown) => error as Error)
     expect(String((refusal as Error).message)).not.toContain('0'.repeat(32))

@@ -21,7 +21,7 @@ import {
 export const roles = ['steward_api', 'steward_worker', 'steward_relayer', 'steward_signer'] as const
 export type DatabaseRole = (typeof roles)[number]
 
-/** What each role must not be able to do, whoever has taken the process over. */
+/** Statements that each role must not be able to run, even if an attacker controls the process. */
 const forbidden: Record<DatabaseRole, string[]> = {
   steward_api: [
     ...webhooks,

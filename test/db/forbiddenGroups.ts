@@ -1,4 +1,4 @@
-/** Statements that several roles must not be able to run, by what they touch. */
+/** Statements that several roles must not be able to run, by what they change. */
 
 export const secrets = [
   'select sealed from wallet_secret',
@@ -9,7 +9,7 @@ export const secrets = [
   'copy wallet_secret to stdout',
 ]
 
-/** What the chains say of an operation. Only the relayer read it there. */
+/** Results on the chain. Only the relayer writes them. */
 export const outcomes = [
   'update operation set units = 1',
   'update operation set success = true',
@@ -21,7 +21,7 @@ export const outcomes = [
   'update operation set gas_cost_usd = 0',
   'update operation set block_time = now()',
 ]
-/** What is signed. Only the signer writes it. */
+/** Signatures. Only the signer writes them. */
 export const signatures = [
   'select payload from signature',
   'insert into signature (operation_id) values (null)',
@@ -30,14 +30,14 @@ export const signatures = [
   'update operation set lost_leases = 0',
   'update operation set waits_for = null',
 ]
-/** What nodes answer to signed bytes. Only the relayer write it. */
+/** Responses of nodes to signed bytes. Only the relayer writes them. */
 export const answers = [
   'update chain_tx_send set refusals = 0',
   'update chain_tx_send set sent_at = now()',
   'update chain_tx_send set sent_block = 1',
   'insert into chain_tx_send (refusals) values (3)',
 ]
-/** When something happened. The database notes it by itself. */
+/** Times of changes. Only the database sets them. */
 export const times = [
   'update intent set updated_at = now()',
   'update intent set ended_at = now()',
@@ -63,14 +63,14 @@ export const blocks = [
   "update chain_tx set state = 'final'",
 ]
 
-/** What a bridge costs. Only the relayer write it. */
+/** Fees of bridges. Only the relayer writes them. */
 export const fees = [
   'insert into bridge_fee (protocol) values (null)',
   'update bridge_fee set fast_millionths = 0',
   'delete from bridge_fee',
 ]
 
-/** What operators stop, and what the signer counts. Nobody takes either back. */
+/** Pauses by operators and amounts counted by the signer. No role can revert them. */
 export const stops = [
   "insert into pause (scope) values ('deployment')",
   'update pause set until = now()',
@@ -81,7 +81,7 @@ export const stops = [
   'update signed_amount set units = 1',
 ]
 
-/** What callers have asked. Whole batches are added, and whole days dropped. */
+/** The request log. Only whole batches are added, and only whole days are dropped. */
 export const requests = [
   'insert into request_log (id) values (null)',
   'update request_log set status = 200',
@@ -92,7 +92,7 @@ export const requests = [
   'update request_day set requests = 0',
 ]
 
-/** What only grows. Whole months go, and what is old is summed, by functions that only the worker may call. */
+/** Append-only tables. Whole months are dropped, and old entries summed, by functions that only the worker may call. */
 export const kept = [
   'select * from intent_event_default',
   'delete from intent_event',
@@ -111,7 +111,7 @@ export const keeping = [
   'select sum_ledger(400, 1)',
 ]
 
-/** Who signs in. What is counted and noted of them nobody changes. */
+/** Sign-in data. No role changes the counts and the audit log. */
 export const people = [
   'select * from app_user',
   'select * from sign_in_attempts',
@@ -121,7 +121,7 @@ export const people = [
   "update member_action set action = ''",
   'delete from member_action',
 ]
-/** Of no concern to those who move money. */
+/** Tables that processes that move money do not need. */
 export const strangers = [
   ...people,
   'select * from membership',
@@ -138,7 +138,7 @@ export const strangers = [
   "select switch_session('', '', '', '')",
 ]
 
-/** Who is sent what, and how it goes: no role makes a delivery of what has not happened. */
+/** Webhook deliveries: no role can create one for an event that did not happen. */
 export const webhooks = [
   "insert into intent_event (account_id, type, data) values ('x', 'webhook.test', '{}')",
   "insert into webhook_delivery (webhook_id) values ('x')",
@@ -151,7 +151,7 @@ export const webhooks = [
   'delete from webhook_secret',
   "update webhook_secret set sealed = ''",
 ]
-/** What only the API does of it, and what only the worker does. */
+/** Changes that only the API makes, and changes that only the worker makes. */
 export const webhooksOfApi = [
   "insert into webhook (id) values ('x')",
   "update webhook set url = ''",

@@ -32,7 +32,7 @@ describe('grants', () => {
     expect(await isAllowed(role, sql)).toBe(false)
   })
 
-  test.each(roles)('%s cannot make tables or roles', async (role) => {
+  test.each(roles)('%s cannot create tables or roles', async (role) => {
     expect(await isAllowed(role, 'create table mine (id int)')).toBe(false)
     expect(await isAllowed(role, 'create role steward_more')).toBe(false)
     expect(await isAllowed(role, 'truncate intent')).toBe(false)

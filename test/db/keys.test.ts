@@ -39,17 +39,17 @@ describe('createApiKey', () => {
 })
 
 describe('admit', () => {
-  test('finds the account of a live key', async () => {
+  test('finds the account of a valid key', async () => {
     expect(await find(await newKey())).toEqual({ id: accountId, tier: 'pro' })
   })
 
-  test('knows nothing of a key that was not made', async () => {
+  test('returns undefined for an unknown key', async () => {
     const secret = '0'.repeat(56)
     const sum = crc32(secret).toString(16).padStart(8, '0')
     expect(await find(`svc_sk_${secret}${sum}`)).toBeUndefined()
   })
 
-  test('asks the database nothing for a mistyped key', async () => {
+  test('runs no query for a mistyped key', async () => {
     const queries: unknown[] = []
     const key = await newKey()
     database.db.on('query', (query) => queries.push(query))
@@ -67,7 +67,7 @@ describe('admit', () => {
     ['revoked_at', '-1 second', false],
     ['expires_at', '-1 second', false],
     ['expires_at', '1 hour', true],
-  ])('%s in %s: live is %p', async (column, interval, live) => {
+  ])('%s in %s: valid is %p', async (column, interval, live) => {
     const key = await newKey()
     const key_hash = createHash('sha256').update(key).digest()
     const at = database.db.raw('clock_timestamp() + ?::interval', [interval])
@@ -77,11 +77,11 @@ describe('admit', () => {
 })
 
 describe('newId', () => {
-  test('is the prefix and 26 characters of base32', () => {
+  test('returns the prefix and 26 base32 characters', () => {
     expect(newId('intent_')).toMatch(/^intent_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   })
 
-  test('sorts by the time of making, and none comes twice', async () => {
+  test('sorts by creation time, without duplicates', async () => {
     const ids: string[] = []
     for (let i = 0; i < 20; i++) {
       ids.push(newId('x_'))

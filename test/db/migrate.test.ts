@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Runs `action` with the URL of a database in which nothing is. */
+/** Runs `action` with the URL of an empty database. */
 async function inEmptyDatabase(action: (url: string) => Promise<void>): Promise<void> {
   const name = `steward_empty_${randomBytes(6).toString('hex')}`
   await database.db.raw(`create database ${name}`)
@@ -41,18 +41,18 @@ const names = ['schema', 'migrations']
 const all = { names, complete: true }
 
 describe('migrate', () => {
-  test('a second time changes nothing', async () => {
+  test('a second run changes nothing', async () => {
     await migrate(database.url)
     expect(await readVersions(database.url)).toEqual(all)
   })
 
-  test('several at once bring an empty database up to date', () =>
+  test('concurrent runs bring an empty database up to date', () =>
     inEmptyDatabase(async (url) => {
       await Promise.all([migrate(url), migrate(url), migrate(url)])
       expect(await readVersions(url)).toEqual(all)
     }))
 
-  test('all of it or nothing', () =>
+  test('applies all files or none', () =>
     inEmptyDatabase(async (url) => {
       const db = connect(url, 1)
       await db.raw('create table intent (mine int)')
@@ -64,7 +64,7 @@ describe('migrate', () => {
       expect(rows).toEqual([])
     }))
 
-  test('error: a file that was applied has changed since', () =>
+  test('error: an applied file has changed', () =>
     inEmptyDatabase(async (url) => {
       await migrate(url)
       const db = connect(url, 1)
@@ -75,7 +75,7 @@ describe('migrate', () => {
 })
 
 describe('the schema', () => {
-  test('names only what there is in functions of plain SQL', async () => {
+  test('references only existing objects in plain SQL functions', async () => {
     await database.db.transaction(async (trx) => {
       const { rows } = await trx.raw<{ rows: { definition: string }[] }>(
         `select pg_get_functiondef(p.oid) as definition from pg_proc p join pg_language l on l.oid = p.prolang
@@ -88,7 +88,7 @@ describe('the schema', () => {
 })
 
 describe('claimNetwork', () => {
-  test('binds the database to the network that comes first', () =>
+  test('binds the database to the first network', () =>
     inEmptyDatabase(async (url) => {
       await migrate(url)
       const db = connect(url, 4)

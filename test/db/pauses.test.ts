@@ -36,11 +36,11 @@ const as = (role: (typeof roles)[number]) => {
   return pool
 }
 
-describe('an act of an operator', () => {
-  test.each(['owner', ...roles])('is kept as it was, whoever tries: %s', async (role) => {
+describe('the audit log', () => {
+  test.each(['owner', ...roles])('cannot be changed by %s', async (role) => {
     const session = role === 'owner' ? db : as(role as (typeof roles)[number])
     for (const sql of [
-      `update audit_event set actor = 'nobody'`,
+      `update audit_event set actor = 'unknown'`,
       'delete from audit_event',
       'truncate audit_event cascade',
     ]) {
@@ -52,7 +52,7 @@ describe('an act of an operator', () => {
     expect(event).toMatchObject(kept)
   })
 
-  test.each(roles)('%s cannot pause anything, let it go, or make an act up', async (role) => {
+  test.each(roles)('%s can neither pause, nor resume, nor write an entry', async (role) => {
     const session = as(role)
     for (const sql of [
       `insert into audit_event (actor, action, subject, why) values ('a', 'b', 'c', 'd')`,
@@ -64,7 +64,7 @@ describe('an act of an operator', () => {
     }
   })
 
-  test('needs a reason and a name', async () => {
+  test('requires a reason and a name', async () => {
     const target = { scope: 'deployment', subject: '' } as const
     for (const empty of [{ by: '' }, { why: '' }]) {
       await expect(pauseWork(db, target, { ...order, ...empty })).rejects.toThrow()
@@ -74,7 +74,7 @@ describe('an act of an operator', () => {
 })
 
 describe('a pause', () => {
-  test('is there once, and ends once', async () => {
+  test('can begin once and end once', async () => {
     const target = { scope: 'account', subject: wallet.accountId } as const
     const races = await Promise.allSettled([1, 2, 3].map(() => pauseWork(db, target, order)))
     expect(races.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -87,14 +87,14 @@ describe('a pause', () => {
     expect(acts).toEqual(['account freeze', 'account unfreeze'])
   })
 
-  test('error: NOT_FOUND for what is not there, INVALID_REQUEST for what is not stopped', async () => {
-    const nobody = { scope: 'wallet', subject: 'wallet_nobody' } as const
-    await expect(pauseWork(db, nobody, order)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  test('error: NOT_FOUND for an unknown subject, INVALID_REQUEST for one that is not paused', async () => {
+    const unknown = { scope: 'wallet', subject: 'wallet_unknown' } as const
+    await expect(pauseWork(db, unknown, order)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const calm = { scope: 'chain', subject: '5' } as const
     await expect(resumeWork(db, calm, order)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
 
-  test('error: FORBIDDEN for the account whose wallet it is, and for nobody else', async () => {
+  test('error: FORBIDDEN for the owner of the frozen wallet, and for no other account', async () => {
     const api = as('steward_api')
     const other = await insertTestWallet(db)
     const { id, accountId } = wallet
@@ -104,26 +104,26 @@ describe('a pause', () => {
     })
     const theirs = await getUsableWallet(api, other.accountId, other.id)
     expect(theirs).toEqual(await walletById.get(api, other.accountId, other.id))
-    // Another account does not even learn of it.
+    // Another account does not learn of it.
     const foreign = getUsableWallet(api, other.accountId, id)
     await expect(foreign).rejects.toMatchObject({ code: 'WALLET_NOT_FOUND' })
     await expect(api.raw('select * from audit_event')).rejects.toMatchObject({ code: '42501' })
   })
 
-  test('error: FORBIDDEN for every wallet of an account, those alone that belong to it', async () => {
+  test('error: FORBIDDEN for every wallet of a frozen account, and for no other wallet', async () => {
     const api = as('steward_api')
     const [mine, theirs] = [await insertTestWallet(db), await insertTestWallet(db)]
     const target = { scope: 'account', subject: mine.accountId } as const
     await pauseWork(db, target, order)
-    // Together they go in one statement.
+    // Concurrent lookups share one statement.
     const asked = [mine, theirs, mine].map((one) => getUsableWallet(api, one.accountId, one.id))
-    const told = await Promise.allSettled(asked)
-    expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
+    const results = await Promise.allSettled(asked)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
     await resumeWork(db, target, order)
     expect(await getUsableWallet(api, mine.accountId, mine.id)).toMatchObject({ id: mine.id })
   })
 
-  test('counts as the time in which an operation could not be signed, once for several', async () => {
+  test('counts as paused time of an operation, overlapping pauses once', async () => {
     const own = await insertTestWallet(db)
     const intent = await insertTestIntent(db, own, 'executing')
     const id = await insertTestOperation(db, own, intent)

@@ -6,7 +6,7 @@ import type { StepPlan, LifecycleStatus } from '../../domain/intent/intent.js'
 
 export type TestWallet = { id: string; accountId: string; address: string; requestId: string }
 
-/** A wallet of an account of its own, without a key. */
+/** A wallet of a new account, without a key. */
 export async function insertTestWallet(
   db: Db,
   address = `0x${newId('')}`,
@@ -20,7 +20,7 @@ export async function insertTestWallet(
   return { id, accountId, address, requestId: 'req_test' }
 }
 
-/** Lets the timeline of an account begin here: that its wallet was made is not what a test is about. */
+/** Empties the event log of an account, so that a test does not see the creation of its wallet. */
 export async function forgetEvents(db: Db, accountId: string): Promise<void> {
   await db('intent_event').where({ account_id: accountId }).delete()
 }
@@ -61,19 +61,19 @@ export async function insertTestIntent(
   return id
 }
 
-/** Sorts after all that were made before: ids of one millisecond are in no order. */
+/** Sorts after all earlier ids: ids of one millisecond are in random order. */
 async function laterId(prefix: string): Promise<string> {
   const now = Date.now()
   while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1))
   return newId(prefix)
 }
 
-/** Completes an intent without operations: the service does so only by its rows, as `completeWhenDone`. */
+/** Completes an intent without operations. The service completes intents only by their rows, as `completeWhenDone`. */
 export async function setCompleted(db: Db, id: string): Promise<void> {
   await db.raw('select transition_intent(?, ?)', [id, 'completed'])
 }
 
-/** What the row of an operation says that has its log. */
+/** Columns of an operation whose log is indexed. */
 export const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
 
 /** An operation of the first step of an intent. */
@@ -108,7 +108,7 @@ export async function insertTestFunding(
   return id
 }
 
-/** Dollars that were signed for a wallet so many hours ago, each by an operation of its own. */
+/** Dollars that were signed for a wallet so many hours ago, each in a separate operation. */
 export async function insertSigned(
   db: Db,
   wallet: TestWallet,

@@ -42,8 +42,8 @@ const emittedEvents = (): Promise<EmittedEvent[]> =>
     .select('type', 'data', 'wallet_id')
 const types = async () => (await emittedEvents()).map(({ type }) => type)
 
-describe('events beside intents', () => {
-  test('a wallet that is made is told, with its user', async () => {
+describe('events outside intents', () => {
+  test('wallet.created includes the user', async () => {
     expect(await emittedEvents()).toEqual([
       {
         type: 'wallet.created',
@@ -53,7 +53,7 @@ describe('events beside intents', () => {
     ])
   })
 
-  test('test money is told once, when it has arrived', async () => {
+  test('wallet.funded is emitted once, when the test money has arrived', async () => {
     await forgetEvents(database.db, wallet.accountId)
     const id = await insertTestFunding(database.db, wallet)
     expect(await types()).toEqual([])
@@ -65,7 +65,7 @@ describe('events beside intents', () => {
   })
 })
 
-describe('credits', () => {
+describe('credit events', () => {
   let key: string
   let requests: string[]
   beforeEach(async () => {
@@ -83,7 +83,7 @@ describe('credits', () => {
   const setMonth = (period: number) =>
     database.db('account').where({ id: wallet.accountId }).update({ period })
 
-  test('below a tenth of the month is told once, and that nothing is left once, whatever is given back', async () => {
+  test('credits.low and credits.exhausted are emitted once, regardless of refunds', async () => {
     await spend(90)
     expect(await types()).toEqual([])
     for (let n = 0; n < 3; n++) {
@@ -99,12 +99,12 @@ describe('credits', () => {
     expect(await types()).toEqual(['credits.low', 'credits.exhausted'])
   })
 
-  test('a fall past both thresholds at once tells both', async () => {
+  test('one charge past both thresholds emits both', async () => {
     await spend(100)
     expect(await types()).toEqual(['credits.low', 'credits.exhausted'])
   })
 
-  test('a new month, and credits that are bought, begin another fall', async () => {
+  test('a new month and purchased credits reset them', async () => {
     await spend(95)
     await setMonth(202_001)
     await spend(95)
@@ -117,7 +117,7 @@ describe('credits', () => {
     expect(await types()).toEqual(['credits.low', 'credits.low', 'credits.low'])
   })
 
-  test('an account whose credits have never been there, or that is changed otherwise, is told nothing', async () => {
+  test('an account without credits, or with other changes, gets no events', async () => {
     await database.db('account').where({ id: wallet.accountId }).update({ rpm: 5, plan: 'pro' })
     await changePlan(database.db, wallet.accountId, 'pro')
     expect(await types()).toEqual([])
@@ -145,19 +145,19 @@ describe('dispatchEvents', () => {
       .orderBy(['xact', 'id'])
       .pluck<bigint[]>('id')
 
-  /** Other databases of the server hold news back for a moment. */
+  /** Other databases of the server delay events for a moment. */
   async function dispatchAll(count: number): Promise<void> {
     while ((await deliveries()).length < count) await dispatchEvents(worker, 3)
   }
 
-  test('each event makes one delivery, in the order in which it is told, in whatever pages', async () => {
+  test('creates one delivery per event, in log order, for any page size', async () => {
     for (let n = 0; n < 4; n++) await insertTestIntent(database.db, wallet, 'planning')
     await dispatchAll(8)
     await dispatchEvents(worker, 3)
     expect(await deliveries()).toEqual(await eventIds())
   })
 
-  test('passes by no event of a transaction that commits later, whose id is lower', async () => {
+  test('misses no event of a transaction that commits later with a lower id', async () => {
     const older = await database.db.transaction()
     await insertTestIntent(older, wallet, 'pending')
     await insertTestIntent(database.db, wallet, 'pending')
@@ -168,7 +168,7 @@ describe('dispatchEvents', () => {
     expect(await deliveries()).toEqual(await eventIds())
   })
 
-  test('dispatchers at the same time make no delivery twice, and leave out none', async () => {
+  test('concurrent dispatchers create each delivery exactly once', async () => {
     const inserts = Array.from({ length: 20 }, () =>
       insertTestIntent(database.db, wallet, 'pending'),
     )
@@ -180,7 +180,7 @@ describe('dispatchEvents', () => {
     )
   })
 
-  test('a disabled endpoint is sent nothing of what happens meanwhile', async () => {
+  test('a disabled endpoint gets no deliveries of events in the meantime', async () => {
     const own = () => database.db('webhook').where({ account_id: wallet.accountId })
     await own().update({
       ...{ status: 'disabled', disabled_reason: 'gone', disabled_at: new Date() },

@@ -5,7 +5,7 @@ import { failureCodes } from '../../domain/intent/operation.js'
 import { reasonCatalog, reasonsOf } from '../../domain/reasons.js'
 
 describe('errorCatalog', () => {
-  test('every code has a documented status, and says what happened and what to do', () => {
+  test('every code has a documented status, a meaning and a next action', () => {
     for (const { status, meaning, hint } of Object.values(errorCatalog)) {
       expect([400, 401, 402, 403, 404, 405, 429, 500, 503]).toContain(status)
       for (const text of [meaning, hint]) expect(text).toMatch(/^[A-Z].+\.$/)
@@ -14,13 +14,13 @@ describe('errorCatalog', () => {
 })
 
 describe('reasonCatalog', () => {
-  test('every reason says what happened and what to do', () => {
+  test('every reason has a meaning and a next action', () => {
     for (const { meaning, hint } of Object.values(reasonCatalog)) {
       for (const text of [meaning, hint]) expect(text).toMatch(/^[A-Z].+\.$/)
     }
   })
 
-  test('each belongs to one code, under no name that a code has too', () => {
+  test("each reason belongs to one code, and has no code's name", () => {
     const codes = ['INVALID_REQUEST', 'INSUFFICIENT_FUNDS', 'UNAVAILABLE']
     const names = codes.flatMap(reasonsOf)
     expect(names.sort()).toEqual(Object.keys(reasonCatalog).sort())
@@ -29,26 +29,26 @@ describe('reasonCatalog', () => {
 })
 
 describe('failureCatalog', () => {
-  test('every code says what happened, what to do and where the money is', () => {
+  test('every code has a meaning, a next action and the place of the money', () => {
     for (const code of intentFailureCodes) {
       for (const text of Object.values(explainFailure(code))) expect(text).toMatch(/[a-z.]/)
     }
   })
 
-  test('has the code of every step that fails, of every failure to be simulated, and of a cancel', () => {
+  test('has the code of every failed step, of every simulated failure, and of a cancellation', () => {
     const steps = Object.values(failureCodes).filter((code) => code !== 'FUNDING_FAILED')
     const others = ['NETWORK_ERROR', 'RPC_ERROR', 'INSUFFICIENT_FUNDS', 'CANCELLED']
     for (const code of [...steps, ...others]) expect(toFailureCode(code)).toBe(code)
   })
 
-  test('a code that is not published is a fault in the service', () => {
+  test('an unpublished code is a fault in the service', () => {
     for (const code of ['MISCONFIGURED', 'WAITING', ''])
       expect(toFailureCode(code)).toBe('INTERNAL')
   })
 })
 
 describe('invalidRequest', () => {
-  test('has one shape, with a reason or without', () => {
+  test('has the same shape with a reason and without', () => {
     expect(invalidRequest('amount', 'Too much.').details).toEqual({
       issues: [{ path: 'amount', message: 'Too much.' }],
     })
@@ -58,7 +58,7 @@ describe('invalidRequest', () => {
     })
   })
 
-  test('takes a published reason only', () => {
+  test('accepts published reasons only', () => {
     // @ts-expect-error It is in no catalog.
     const unpublished = () => invalidRequest('', 'x', 'unpublished')
     // @ts-expect-error It is a reason of another code.
@@ -68,7 +68,7 @@ describe('invalidRequest', () => {
 })
 
 describe('invalidFields', () => {
-  test('tells the first five, and all of them in details', () => {
+  test('puts the first five into the message, and all into details', () => {
     const issues = Array.from({ length: 7 }, (_, at) => ({ path: `f${at}`, message: `${at}.` }))
     const { message, details } = invalidFields(issues)
     expect(message).toBe('0. 1. 2. 3. 4. 2 more: see details.issues.')
@@ -77,7 +77,7 @@ describe('invalidFields', () => {
 })
 
 describe('ServiceError', () => {
-  test('keeps its cause inside', () => {
+  test('never shows its cause', () => {
     const cause = new Error('secret')
     const error = new ServiceError('RPC_ERROR', 'No answer.', { chain: 'a' }, { cause })
     expect(error).toMatchObject({ code: 'RPC_ERROR', details: { chain: 'a' }, cause })

@@ -19,7 +19,7 @@ describe('settles', () => {
     expect(settles(happening(type, data))).toBe(expected)
   })
 
-  test('decides by the types that are named, and by no other', () => {
+  test('decides on settlingTypes only', () => {
     const failed = { error: error('DEPOSIT_FAILED') }
     const deciding = eventTypes.filter((type) => settles(happening(type, failed)) !== undefined)
     expect([...settlingTypes].sort()).toEqual([...deciding].sort())
@@ -27,7 +27,7 @@ describe('settles', () => {
 })
 
 describe('isSettled', () => {
-  test('says of a state what settles says of its event', () => {
+  test('agrees with settles', () => {
     const timeout = error('BRIDGE_TIMEOUT') as Parameters<typeof isSettled>[1]
     const recovered = error('BRIDGE_TIMEOUT', { recovery: {} }) as typeof timeout
     expect(isSettled('executing', null)).toBe(false)

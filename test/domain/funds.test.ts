@@ -11,7 +11,7 @@ const locate = (plan: StepPlan, sequence: number, effects: Effect[] = []) => {
 }
 const inWallet = (chain: string, amount: string, asset = 'USDC') => ({ chain, asset, amount })
 
-describe('locateFunds: the first step did not happen', () => {
+describe('locateFunds: the first step failed', () => {
   test.each([
     ['deposit', planOf(deposit(1, 'base', { amount: '2.5' })), inWallet('base', '2.5')],
     ['swap', planOf(swap(1, 'base')), inWallet('base', '1')],
@@ -41,20 +41,20 @@ describe('locateFunds: bridge', () => {
     expect(locate(plan, 1, [{ ...burned, ...changes }])).toEqual([inWallet('arbitrum', '1')])
   })
 
-  test('the deposit after it did not happen: what arrived is in the wallet there', () => {
+  test('the deposit after it failed: the arrived money is in the wallet on that chain', () => {
     const effects = [burned, effect(1, 'mint', 999_850n)]
     expect(locate(plan, 2, effects)).toEqual([inWallet('base', '0.99985')])
   })
 })
 
 describe('locateFunds: several steps', () => {
-  test('a deposit after a swap: what came out of it, in its asset', () => {
+  test('a deposit after a swap: the output of the swap, in its asset', () => {
     const plan = planOf(swap(1, 'ethereum'), deposit(2, 'ethereum', { asset: 'TUSD' }))
     const effects = [effect(1, 'swap', 999_123n)]
     expect(locate(plan, 2, effects)).toEqual([inWallet('ethereum', '0.999123', 'TUSD')])
   })
 
-  test('a swap after a withdrawal: what was taken out, not yet swapped', () => {
+  test('a swap after a withdrawal: the withdrawn money, not swapped', () => {
     const plan = planOf(
       withdraw(1, 'ethereum', { asset: 'TUSD' }),
       swap(2, 'ethereum', { asset: 'TUSD', toAsset: 'USDC' }),
@@ -63,7 +63,7 @@ describe('locateFunds: several steps', () => {
     expect(locate(plan, 2, effects)).toEqual([inWallet('ethereum', '0.999999', 'TUSD')])
   })
 
-  test('the second of two withdrawals: one is in the wallet, the other in its market', () => {
+  test('the second of two withdrawals: one amount is in the wallet, the other in its market', () => {
     const plan = planOf(
       withdraw(1, 'base', { amount: '2' }),
       withdraw(2, 'base', { amount: '3', protocol: 'erc4626' }),
@@ -75,7 +75,7 @@ describe('locateFunds: several steps', () => {
     ])
   })
 
-  test('what a later step was to bring is told nowhere', () => {
+  test('the forecast output of a later step is nowhere', () => {
     const plan = planOf(withdraw(1, 'base'), withdraw(2, 'base'))
     expect(locate(plan, 1)).toHaveLength(1)
   })
@@ -103,7 +103,7 @@ describe('currentFunds', () => {
     expect(currentFunds(plan, effects)).toEqual([funds])
   })
 
-  test('of several withdrawals: what is out is in the wallet, what is to come in its market', () => {
+  test('several withdrawals: withdrawn money is in the wallet, the rest in its market', () => {
     const both = planOf(withdraw(1, 'base'), withdraw(2, 'base', { protocol: 'erc4626' }))
     expect(currentFunds(both, [effect(1, 'withdraw', 1_000_001n)])).toEqual([
       inWallet('base', '1.000001'),

@@ -28,13 +28,13 @@ const effect = (changes: Partial<Effect> = {}): Effect => ({
 })
 
 describe('resultsOf', () => {
-  test('no effect yet: nothing done, nothing spent', () => {
+  test('no effect yet: no completed step, no gas', () => {
     expect(resultsOf(planOf(1), [])).toEqual({
       ...{ completedSteps: 0, transactions: [], totalGasUsed: '0', totalGasCostUsd: 0 },
     })
   })
 
-  test('all steps done: tells what the last step moved, not what was asked for', () => {
+  test('all steps completed: the amount that the last step moved, not the requested one', () => {
     expect(resultsOf(planOf(1), [effect()])).toEqual({
       completedSteps: 1,
       transactions: [
@@ -50,25 +50,25 @@ describe('resultsOf', () => {
     })
   })
 
-  test('a mined step counts once it is confirmed; its gas counts at once', () => {
+  test('a mined step counts once confirmed, its gas at once', () => {
     const results = resultsOf(planOf(1), [effect({ confirmed: false })])
     expect(results).toMatchObject({ completedSteps: 0, totalGasUsed: '200000' })
     expect(results).not.toHaveProperty('finalAmount')
   })
 
-  test('a failed step is no completed one', () => {
+  test('a failed step is not completed', () => {
     const results = resultsOf(planOf(1), [effect({ success: false })])
     expect(results.completedSteps).toBe(0)
     expect(results).not.toHaveProperty('finalAmount')
   })
 
-  test('one of two steps done: no final amount', () => {
+  test('one of two steps completed: no final amount', () => {
     const results = resultsOf(planOf(2), [effect()])
     expect(results.completedSteps).toBe(1)
     expect(results).not.toHaveProperty('finalAmount')
   })
 
-  test('adds up dollars without the dust of floats', () => {
+  test('sums dollars without float errors', () => {
     const effects = [1, 2, 3].map((sequence) => effect({ sequence, gasCostUsd: 0.1 }))
     expect(resultsOf(planOf(3), effects).totalGasCostUsd).toBe(0.3)
   })
@@ -81,13 +81,13 @@ describe('resultsOf', () => {
 const order: LifecycleStatus[] = ['pending', 'planning', 'executing', 'completed']
 
 describe('laterStatus', () => {
-  test('is the later one, in either order', () => {
+  test('returns the later one, in either order', () => {
     for (const [i, a] of order.entries()) {
       for (const [j, b] of order.entries()) expect(laterStatus(a, b)).toBe(order[Math.max(i, j)])
     }
   })
 
-  test('an end stays the end that it was', () => {
+  test('an end remains the same end', () => {
     expect(laterStatus('failed', 'completed')).toBe('failed')
     expect(laterStatus('completed', 'failed')).toBe('completed')
     expect(laterStatus('failed', 'executing')).toBe('failed')

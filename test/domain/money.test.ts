@@ -42,7 +42,7 @@ describe('toUnits', () => {
     expect(toUnits(amount, decimals)).toBe(units)
   })
 
-  test.each([0, -0, -5, -0.1, NaN, Infinity, -Infinity, 1e21, 1e-7])('refuses %p', (amount) => {
+  test.each([0, -0, -5, -0.1, NaN, Infinity, -Infinity, 1e21, 1e-7])('error: %p', (amount) => {
     refused(amount)
   })
 
@@ -60,12 +60,12 @@ describe('toUnits', () => {
     '1_000',
     '1,5',
     '0x10',
-  ])('refuses the text %p', (text) => {
+  ])('error: the text %p', (text) => {
     refused(text)
   })
 
   test.each([' 1', '1 ', '1\n', '1.5.5', 'NaN', 'Infinity', '１', '٣', '1\0'])(
-    'refuses the text %j',
+    'error: the text %j',
     (text) => {
       refused(text)
     },
@@ -90,27 +90,27 @@ describe('toUnits', () => {
     expect(messageOf(amount)).toBe(message)
   })
 
-  test('refuses more decimals than the token has', () => {
+  test('error: more decimals than the token has', () => {
     refused(1.0000001)
     refused('1.0000000')
     refused('0.5', 0)
   })
 
-  test('refuses a JSON number whose 16th digit may lie, and takes the same digits as text', () => {
+  test('error: a JSON number with 16 digits, while the same digits as text are exact', () => {
     refused(1_000_000_000_000_000)
     refused(9_007_199_254_740_992)
     refused(1_234_567_890.123456)
     expect(toUnits('1234567890.123456', 6)).toBe(1_234_567_890_123_456n)
   })
 
-  test('refuses what no token contract and no column can hold', () => {
+  test('error: an amount above 2^256 - 1', () => {
     const most = 2n ** 256n - 1n
     expect(toUnits(most.toString(), 0)).toBe(most)
     refused((most + 1n).toString(), 0)
     refused('9'.repeat(80))
   })
 
-  test('finds in a double of 15 digits exactly the digits that were written', () => {
+  test('reads from a double of 15 digits exactly the written digits', () => {
     holds(
       fc.property(
         fc.integer({ min: 0, max: 8 }),
@@ -124,7 +124,7 @@ describe('toUnits', () => {
     )
   })
 
-  test('returns units or refuses, whatever number comes', () => {
+  test('returns units or throws, for any number', () => {
     holds(
       fc.property(fc.double(), (number) => {
         try {
@@ -152,7 +152,7 @@ describe('fromUnits', () => {
     expect(fromUnits(units, decimals)).toBe(text)
   })
 
-  test('is what toUnits takes back', () => {
+  test('is the inverse of toUnits', () => {
     const units = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n })
     holds(
       fc.property(fc.integer({ min: 0, max: 30 }), units, (decimals, value) => {
@@ -163,7 +163,7 @@ describe('fromUnits', () => {
 })
 
 describe('largest and smallest', () => {
-  test('of amounts beyond what a double holds, wherever they stand', () => {
+  test('compare amounts beyond the range of a double, in any position', () => {
     const amounts: [bigint, ...bigint[]][] = [
       [2n ** 64n, 2n ** 64n + 1n, -1n],
       [2n ** 64n + 1n, -1n, 2n ** 64n],
@@ -186,7 +186,7 @@ describe('toUsd and sumUsd', () => {
     expect(toUsd(units, decimals, priceE8)).toBe(usd)
   })
 
-  test('a sum has no errors of floats', () => {
+  test('a sum has no float errors', () => {
     expect(sumUsd([0.1, 0.2, 0.000001])).toBe(0.300001)
     expect(sumUsd([])).toBe(0)
   })

@@ -20,18 +20,15 @@ const refusal = (reason: string) =>
 const refused = (failed: Failed) => () => remainingRequest(failed)
 
 describe('remainingRequest', () => {
-  test.each([lend, moving, taking(usdc), taking('max')])(
-    'nothing was planned: %o once more',
-    (request) => {
-      expect(remainingRequest({ request, plan: null, effects: [] })).toEqual(request)
-    },
-  )
+  test.each([lend, moving, taking(usdc), taking('max')])('no plan: %o again', (request) => {
+    expect(remainingRequest({ request, plan: null, effects: [] })).toEqual(request)
+  })
 
   test.each([
     ['lend', lend, planOf(deposit(1, 'base'))],
     ['bridge', moving, planOf(bridge(1, 'arbitrum', 'base'))],
     ['withdraw', taking(usdc), planOf(withdraw(1, 'base'))],
-  ])('no step of a %s has happened: the same once more', (_action, request, plan) => {
+  ])('no step of a %s was executed: the same request again', (_action, request, plan) => {
     expect(remainingRequest({ request, plan, effects: [] })).toEqual(request)
     const reverted = effect(1, request.action, 0n, { success: false })
     expect(remainingRequest({ request, plan, effects: [reverted] })).toEqual(request)
@@ -42,7 +39,7 @@ describe('remainingRequest: lend', () => {
   const plan = planOf(bridge(1, 'arbitrum', 'base'), deposit(2, 'base'))
   const burned = effect(1, 'bridge', usdc)
 
-  test('after the bridge: what arrived, on the chain where it is', () => {
+  test('after the bridge: the arrived amount, on its chain', () => {
     const effects = [burned, effect(1, 'mint', 999_850n)]
     expect(remainingRequest({ request: lend, plan, effects })).toEqual({
       ...{ action: 'lend', asset: 'USDC', amountUnits: 999_850n, chain: 'base' },
@@ -56,7 +53,7 @@ describe('remainingRequest: lend', () => {
     expect(refused({ request: lend, ...alone })).toThrow(refusal('nothing_left'))
   })
 
-  test('after the swap: what came out of it, in its asset', () => {
+  test('after the swap: its output, in its asset', () => {
     const swapped = planOf(swap(1, 'ethereum'), deposit(2, 'ethereum', { asset: 'TUSD' }))
     const effects = [effect(1, 'swap', 999_400n)]
     expect(remainingRequest({ request: lend, plan: swapped, effects })).toEqual({
@@ -64,7 +61,7 @@ describe('remainingRequest: lend', () => {
     })
   })
 
-  test('after bridge and swap: what the last of them brought', () => {
+  test('after bridge and swap: the output of the swap', () => {
     const both = planOf(
       bridge(1, 'arbitrum', 'ethereum'),
       swap(2, 'ethereum'),
@@ -76,11 +73,11 @@ describe('remainingRequest: lend', () => {
     })
   })
 
-  test('error: funds_in_bridge while what is burned has not been minted', () => {
+  test('error: funds_in_bridge while burned money is not minted', () => {
     expect(refused({ request: lend, plan, effects: [burned] })).toThrow(refusal('funds_in_bridge'))
   })
 
-  test('error: funds_in_bridge also while burn or mint are not confirmed', () => {
+  test('error: funds_in_bridge also while burn or mint is unconfirmed', () => {
     const mined = effect(1, 'mint', 999_850n, { confirmed: false })
     const early = effect(1, 'bridge', usdc, { confirmed: false })
     for (const effects of [[burned, mined], [early]]) {
@@ -108,7 +105,7 @@ describe('remainingRequest: bridge', () => {
 describe('remainingRequest: withdraw', () => {
   const plan = planOf(withdraw(1, 'base', { amount: '2' }), withdraw(2, 'base'))
 
-  test('an amount: less what has come out', () => {
+  test('an amount: less what was withdrawn', () => {
     const effects = [effect(1, 'withdraw', 2_000_000n)]
     expect(remainingRequest({ request: taking(3n * usdc), plan, effects })).toEqual(taking(usdc))
   })
@@ -118,12 +115,12 @@ describe('remainingRequest: withdraw', () => {
     expect(remainingRequest({ request: taking('max'), plan, effects })).toEqual(taking('max'))
   })
 
-  test('error: nothing_left of everything when all of it has come out', () => {
+  test('error: nothing_left of everything when all was withdrawn', () => {
     const effects = [effect(1, 'withdraw', 2_000_000n), effect(2, 'withdraw', usdc)]
     expect(refused({ request: taking('max'), plan, effects })).toThrow(refusal('nothing_left'))
   })
 
-  test('another dollar has come out once it is swapped', () => {
+  test('another dollar token counts once it is swapped', () => {
     const swapped = planOf(
       withdraw(1, 'base', { asset: 'TUSD' }),
       swap(2, 'base', { asset: 'TUSD', toAsset: 'USDC' }),
@@ -135,7 +132,7 @@ describe('remainingRequest: withdraw', () => {
     )
   })
 
-  test('error: nothing_left when all has come out', () => {
+  test('error: nothing_left when all was withdrawn', () => {
     const effects = [effect(1, 'withdraw', 2n * usdc), effect(2, 'withdraw', usdc)]
     const request = taking(3n * usdc)
     expect(refused({ request, plan, effects })).toThrow(refusal('nothing_left'))

@@ -48,14 +48,14 @@ const refusal = (reason: string) =>
   }) as Error
 
 describe('remainingRequest', () => {
-  test('nothing was done: what was asked for', () => {
+  test('no step was executed: the original request', () => {
     expect(remaining(lend, null)).toEqual(lend)
     expect(remaining(lend, planOf(bridge, deposit))).toEqual(lend)
     expect(remaining(lend, planOf(bridge, deposit), failed(1, 'bridge'))).toEqual(lend)
     expect(remaining(takeBack('max'), planOf(withdraw))).toEqual(takeBack('max'))
   })
 
-  test('a lend that crossed the bridge: what arrived, where it arrived', () => {
+  test('a lend that crossed the bridge: the arrived amount, on its chain', () => {
     const effects = [done(1, 'bridge', '10'), done(1, 'mint', '9.998')]
     const rest = { action: 'lend', asset: 'USDC', amountUnits: units('9.998'), chain: 'base' }
     expect(remaining(lend, planOf(bridge, deposit), ...effects, failed(2, 'deposit'))).toEqual(rest)
@@ -64,7 +64,7 @@ describe('remainingRequest', () => {
     expect(remaining(lend, planOf(bridge, swap, deposit), ...swapped)).toEqual(inDai)
   })
 
-  test('error: funds_in_bridge while burned money has not come out', () => {
+  test('error: funds_in_bridge while burned money has not arrived', () => {
     const burned = done(1, 'bridge', '10')
     for (const request of [lend, move]) {
       expect(() => remaining(request, planOf(bridge, deposit), burned)).toThrow(
@@ -73,12 +73,12 @@ describe('remainingRequest', () => {
     }
   })
 
-  test('error: nothing_left of a bridge whose money has come out', () => {
+  test('error: nothing_left of a bridge whose money has arrived', () => {
     const effects = [done(1, 'bridge', '10'), done(1, 'mint', '9.998')]
     expect(() => remaining(move, planOf(bridge), ...effects)).toThrow(refusal('nothing_left'))
   })
 
-  test('a withdrawal: what its markets have not given yet', () => {
+  test('a withdrawal: the remaining amount of its markets', () => {
     const plan = planOf(withdraw, withdraw)
     const effects = [done(1, 'withdraw', '6'), failed(2, 'withdraw')]
     expect(remaining(takeBack(units('10')), plan, ...effects)).toEqual(takeBack(units('4')))
@@ -87,7 +87,7 @@ describe('remainingRequest', () => {
     expect(() => remaining(takeBack(units('10')), plan, ...all)).toThrow(refusal('nothing_left'))
   })
 
-  test('a withdrawal whose swap failed: what waits to be swapped is told', () => {
+  test('a withdrawal whose swap failed: includes the amount to swap', () => {
     const plan = planOf(withdraw, withdrawDai, swapBack)
     const effects = [done(1, 'withdraw', '6'), done(2, 'withdraw', '4.1')]
     const unswapped = { asset: 'DAI', units: units('4.1') }
@@ -98,7 +98,7 @@ describe('remainingRequest', () => {
     expect(remaining(takeBack('max'), plan, ...effects)).toEqual({ ...takeBack('max'), unswapped })
   })
 
-  test('a retry that failed too: the same waits still, as its plan says', () => {
+  test('a retry that failed too: the same amount to swap, from its plan', () => {
     const plan = planOf({ ...swapBack, amount: '4.1' })
     expect(remaining(takeBack('max'), plan, failed(1, 'swap'))).toEqual({
       ...takeBack('max'),

@@ -10,20 +10,17 @@ const refusal = (message: string) =>
   }) as Error
 
 describe('acceptFault', () => {
-  test.each(['devnet', 'testnet'])('%s: the failure that is asked for', (network) => {
+  test.each(['devnet', 'testnet'])('%s: returns the requested failure', (network) => {
     expect(acceptFault({ simulate: 'BRIDGE_FAILED', tier: 1 }, network)).toBe('BRIDGE_FAILED')
   })
 
-  test.each(['mainnet', 'Testnet', 'devnet ', ''])(
-    'error: %j is no test network, whatever is asked for',
-    (network) => {
-      for (const simulate of ['BRIDGE_FAILED', 'anything', null]) {
-        expect(() => acceptFault({ simulate }, network)).toThrow(refusal('test networks only'))
-      }
-    },
-  )
+  test.each(['mainnet', 'Testnet', 'devnet ', ''])('error: %j is not a test network', (network) => {
+    for (const simulate of ['BRIDGE_FAILED', 'anything', null]) {
+      expect(() => acceptFault({ simulate }, network)).toThrow(refusal('test networks only'))
+    }
+  })
 
-  test('a network that is added to the registry opens nothing by itself', () => {
+  test('a new network in the registry allows no simulation by default', () => {
     const open = networks.filter((network) => {
       try {
         return acceptFault({ simulate: 'RPC_ERROR' }, network) === 'RPC_ERROR'
@@ -34,7 +31,7 @@ describe('acceptFault', () => {
     expect(open).toEqual(['devnet', 'testnet'])
   })
 
-  test('who asks for none gets none, on every network', () => {
+  test('returns undefined without a request, on every network', () => {
     for (const network of [...networks, 'mainnet']) {
       expect(acceptFault({ tier: 1 }, network)).toBeUndefined()
       expect(acceptFault(undefined, network)).toBeUndefined()
@@ -44,7 +41,7 @@ describe('acceptFault', () => {
 
 describe('faultIn', () => {
   test.each(['bridge_failed', 'INTERNAL', 'toString', '', 1, null, {}])(
-    'error: %j is no failure to ask for',
+    'error: %j is not a failure',
     (simulate) => {
       expect(() => faultIn({ simulate })).toThrow(refusal('must be one of BRIDGE_FAILED'))
     },
@@ -66,14 +63,14 @@ describe('assertFaultPossible', () => {
 })
 
 describe('isFaultOf', () => {
-  test("a failure of a kind of step is its own; one of the network is the first step's", () => {
+  test('a failure of a step type belongs to that step, a network failure to the first step', () => {
     expect(isFaultOf('DEPOSIT_FAILED', step('deposit', 2))).toBe(true)
     expect(isFaultOf('DEPOSIT_FAILED', step('bridge', 1))).toBe(false)
     expect(isFaultOf('RPC_ERROR', step('bridge', 1))).toBe(true)
     expect(isFaultOf('RPC_ERROR', step('deposit', 2))).toBe(false)
   })
 
-  test('what is burned is late, it does not fail', () => {
+  test('a bridge transfer is late, it does not fail', () => {
     expect(isFaultOf('BRIDGE_TIMEOUT', step('bridge', 1))).toBe(false)
   })
 })

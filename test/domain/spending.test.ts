@@ -23,7 +23,7 @@ describe('isWithinRequest', () => {
     ['lend', anyLend],
     ['withdraw', anyWithdraw],
     ['bridge', anyBridge],
-  ] as [string, fc.Arbitrary<Case>][])('holds for whatever is planned: %s', (_, cases) => {
+  ] as [string, fc.Arbitrary<Case>][])('holds for any plan: %s', (_, cases) => {
     let planned = 0
     const property = fc.property(cases, ({ request, state }) => {
       let plan: StepPlan
@@ -43,7 +43,7 @@ describe('isWithinRequest', () => {
     ['more than was taken out for it', '10.06'],
     ['all of it', '10'],
     ['a part of it', '4'],
-  ])('holds for the retry of a withdrawal that has %s to swap', (_, held) => {
+  ])('holds for the retry of a withdrawal with %s to swap', (_, held) => {
     const request: IntentRequest = {
       ...{ action: 'withdraw', asset: 'USDC', chain: 'base', amountUnits: units('10') },
       unswapped: { asset: 'DAI', units: units(held) },
@@ -57,7 +57,7 @@ describe('isWithinRequest', () => {
     expect(isWithinRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
   })
 
-  test('a base unit more than was asked for is too much, also in two steps', () => {
+  test('one base unit more than requested is too much, also in two steps', () => {
     expect(isFine({}, deposit(1, 'base', { amount: '1' }))).toBe(true)
     expect(isFine({}, deposit(1, 'base', { amount: '1.000001' }))).toBe(false)
     const half = { amount: '0.500001' }
@@ -66,12 +66,12 @@ describe('isWithinRequest', () => {
     expect(isFine({ action: 'bridge' }, moved)).toBe(false)
   })
 
-  test('what an earlier step brings is not counted twice', () => {
+  test('the output of an earlier step is not counted twice', () => {
     const moved = bridge(1, 'base', 'arbitrum', { amount: '1' })
     expect(isFine({}, moved, swap(2, 'arbitrum'), deposit(3, 'arbitrum'))).toBe(true)
   })
 
-  test('of a part that is withdrawn no more than dust comes with it', () => {
+  test('a partial withdrawal includes at most dust in addition', () => {
     const action = 'withdraw'
     expect(isFine({ action }, withdraw(1, 'base', { amount: '1.00001' }))).toBe(true)
     expect(isFine({ action }, withdraw(1, 'base', { amount: '1.000011' }))).toBe(false)
@@ -82,7 +82,7 @@ describe('isWithinRequest', () => {
     expect(isFine(all, withdraw(1, 'base', { amount: '900', ...everything }))).toBe(true)
   })
 
-  test('steps that the action does not have are refused', () => {
+  test('steps that the action does not use are rejected', () => {
     expect(isFine({}, withdraw(1, 'base'))).toBe(false)
     expect(isFine({ action: 'withdraw' }, bridge(1, 'base', 'arbitrum'))).toBe(false)
     expect(isFine({ action: 'bridge' }, deposit(1, 'base'))).toBe(false)

@@ -32,10 +32,10 @@ const timelineOf = (known: KnownProgress, of = single) => {
   return stepTimelines(of, facts, (_step, code) => (code === 'ATTESTATION' ? 15 : undefined))
 }
 
-describe('tellSteps: a step of one operation', () => {
+describe('stepTimelines: a step of one operation', () => {
   const statusOf = (known: KnownProgress) => timelineOf(known)[0]?.status
 
-  test('pending until the intent is executed; then it waits to be taken up', () => {
+  test('pending until the intent executes, then waiting for the service', () => {
     expect(timelineOf({ status: 'planning' })).toEqual([{ sequence: 1, status: 'pending' }])
     expect(timelineOf({})).toEqual([
       {
@@ -59,21 +59,21 @@ describe('tellSteps: a step of one operation', () => {
     expect(statusOf({ operations: [row({ state, ...changes })] })).toBe(status)
   })
 
-  test('completed: its times and its transaction, and nothing that it waits for', () => {
+  test('completed: with its times and its transaction, without a wait reason', () => {
     const operations = [row({ ...done, txHash: '0xd', endedAt: at(9) })]
     expect(timelineOf({ operations, effects: [effect(1, 'deposit', 1n)] })).toEqual([
       { sequence: 1, status: 'completed', startedAt: at(1), endedAt: at(9), txHash: '0xd' },
     ])
   })
 
-  test('a hash that a reorg took back is not told', () => {
+  test('omits a hash that a reorg removed', () => {
     const [step] = timelineOf({
       operations: [row({ state: 'signed', isIncluded: true, txHash: '0xd' })],
     })
     expect(step).not.toHaveProperty('txHash')
   })
 
-  test('of a failed intent: the step that failed, and those that were never begun', () => {
+  test('of a failed intent: the failed step, and steps that never started', () => {
     const error = { code: 'NETWORK_ERROR', message: '', step: 1 } as const
     const steps = timelineOf({ status: 'failed', error }, plan)
     expect(steps).toMatchObject([{ status: 'failed' }, { status: 'cancelled' }])
@@ -81,14 +81,14 @@ describe('tellSteps: a step of one operation', () => {
   })
 })
 
-describe('tellSteps: since when it waits', () => {
+describe('stepTimelines: since when it waits', () => {
   const waitOf = (changes: Partial<StepOperation>) =>
     timelineOf({ operations: [row(changes)] })[0]?.waitingFor
 
   test.each([
     ['queued', {}, 'SIGNER', at(1)],
     [
-      'what the signer said, since it says so',
+      'the last reason of the signer, since its first occurrence',
       { waitsFor: 'SENDER_GAS', waitsSince: at(4) },
       'SENDER_GAS',
       at(4),
@@ -114,31 +114,31 @@ describe('tellSteps: since when it waits', () => {
     expect(waitOf(changes)).toMatchObject({ code, since })
   })
 
-  test('who has stopped something, and which of both, is not told of what is frozen', () => {
+  test('omits the operator and the scope of a freeze', () => {
     const [account, wallet] = (['account', 'wallet'] as const).map((scope) =>
       waitOf({ pause: { scope, since: at(7) } }),
     )
     expect(account).toEqual(wallet)
   })
 
-  test('what a market or the chain has said is more than its code', () => {
-    const told = {
+  test('the message of a market or chain is more specific than that of the code', () => {
+    const rejected = {
       state: 'deferred',
       message: 'aave-v3 on base takes in no more than 5 now.',
     } as const
-    expect(waitOf({ ...told, waitsFor: 'MARKET_ROOM' })?.message).toBe(told.message)
-    expect(waitOf({ ...told, waitsFor: 'SENDER_GAS' })?.message).not.toBe(told.message)
+    expect(waitOf({ ...rejected, waitsFor: 'MARKET_ROOM' })?.message).toBe(rejected.message)
+    expect(waitOf({ ...rejected, waitsFor: 'SENDER_GAS' })?.message).not.toBe(rejected.message)
   })
 })
 
-describe('tellSteps: a bridge', () => {
+describe('stepTimelines: a bridge', () => {
   const burn = (changes: Partial<StepOperation> = {}) =>
     row({ kind: 'bridge', chain: 'arbitrum', ...changes })
   const burned = burn({ ...done, txHash: '0xb', endedAt: at(3), burnedAt: at(2) })
   const mint = (changes: Partial<StepOperation> = {}) =>
     row({ kind: 'mint', startedAt: at(6), ...changes })
 
-  test('its parts are there before they begin', () => {
+  test('has its parts before they start', () => {
     expect(timelineOf({ status: 'planning' }, plan)[0]?.operations).toEqual([
       { type: 'burn', status: 'pending', chain: 'arbitrum' },
       { type: 'attestation', status: 'pending', chain: 'arbitrum' },
@@ -146,7 +146,7 @@ describe('tellSteps: a bridge', () => {
     ])
   })
 
-  test('burned: waits to be attested, since it was burned, for about so long', () => {
+  test('burned: waits for the attestation since the burn, with the usual duration', () => {
     const [first, second] = timelineOf(
       { operations: [burned], effects: [effect(1, 'bridge', 1n)] },
       plan,
@@ -165,7 +165,7 @@ describe('tellSteps: a bridge', () => {
     expect(second).toEqual({ sequence: 2, status: 'pending' })
   })
 
-  test('of an intent that was given up: its money is waited for all the same', () => {
+  test('of a failed intent: its money is still awaited', () => {
     const error = { code: 'BRIDGE_TIMEOUT', message: '', step: 1 } as const
     const steps = timelineOf({ status: 'failed', error, operations: [burned] }, plan)
     expect(steps).toMatchObject([
@@ -174,14 +174,14 @@ describe('tellSteps: a bridge', () => {
     ])
   })
 
-  test('attested, and its mint is not ordered: waits for the service', () => {
+  test('attested, with no ordered mint: waits for the service', () => {
     const operations = [{ ...burned, attestedAt: at(5) }]
     const [first] = timelineOf({ operations }, plan)
     expect(first?.waitingFor).toMatchObject({ code: 'SERVICE', since: at(5) })
     expect(first?.operations?.[1]).toMatchObject({ status: 'completed', endedAt: at(5) })
   })
 
-  test('minting: what the mint waits for is what the step waits for', () => {
+  test('minting: the step waits for what the mint waits for', () => {
     const operations = [
       { ...burned, attestedAt: at(5) },
       mint({ state: 'deferred', waitsFor: 'SENDER_GAS', waitsSince: at(8) }),
@@ -193,7 +193,7 @@ describe('tellSteps: a bridge', () => {
     })
   })
 
-  test('completed with its mint, from burn to mint; then the deposit waits from there on', () => {
+  test('completed with its mint, from burn to mint; the deposit waits from then on', () => {
     const operations = [
       { ...burned, attestedAt: at(5) },
       mint({ ...done, txHash: '0xm', endedAt: at(9) }),
@@ -210,7 +210,7 @@ describe('tellSteps: a bridge', () => {
     })
   })
 
-  test('a burn that failed: nothing after it was begun', () => {
+  test('a burn that failed: no later part started', () => {
     const operations = [burn({ state: 'confirmed', success: false, endedAt: at(3) })]
     expect(timelineOf({ operations }, plan)[0]).toMatchObject({
       ...{ status: 'failed', endedAt: at(3) },
@@ -228,27 +228,27 @@ describe('waitingCodeOf', () => {
     ['MINTED', 'INDEXING'],
     ['INTERNAL', 'SERVICE'],
     ['DEPOSIT_FAILED', 'REFUSED'],
-  ])('by its code where nothing else is known: %s is %s', (code, waits) => {
+  ])('by its code without other facts: %s is %s', (code, waits) => {
     expect(waitingCodeOf({ ...known, state: 'deferred', code })).toBe(waits)
   })
 
-  test.each(['confirmed', 'final', 'rejected', 'cancelled'] as const)('%s: nothing', (state) => {
+  test.each(['confirmed', 'final', 'rejected', 'cancelled'] as const)('%s: undefined', (state) => {
     expect(waitingCodeOf({ ...known, state, code: 'RPC_ERROR' })).toBeUndefined()
   })
 
-  test('every code has a sentence', () => {
+  test('every code has a message', () => {
     for (const code of waitingCodes) expect(waitingMessage(code, 'base')).toMatch(/^[A-Z].+\.$/)
   })
 })
 
-describe('tellFunding', () => {
+describe('fundingProgress', () => {
   test('pending before it is ordered', () => {
     expect(fundingProgress(undefined)).toEqual({ status: 'pending' })
   })
 })
 
 describe('lastChange', () => {
-  test('the latest of the intent and its operations, whatever their zones', () => {
+  test('the latest of the intent and its operations, in any time zone', () => {
     const changed = row({ changedAt: '2026-11-20T12:00:30+01:00', waitsSince: at(20) })
     expect(lastChange(at(10), [row(), changed])).toBe('2026-11-20T12:00:30+01:00')
     expect(lastChange(at(10), [row()])).toBe(at(10))

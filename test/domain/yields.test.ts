@@ -7,17 +7,17 @@ const rate = (chain: string, apyPercent: number): Rate => ({
 })
 
 describe('bestRate', () => {
-  test('is the highest, wherever it stands', () => {
+  test('returns the highest, in any position', () => {
     const rates = [rate('a', 1), rate('b', 3), rate('c', 2)]
     expect(bestRate(rates)?.chain).toBe('b')
     expect(bestRate(rates.reverse())?.chain).toBe('b')
   })
 
-  test('is the first among equals', () => {
+  test('returns the first among equals', () => {
     expect(bestRate([rate('a', 2), rate('b', 2)])?.chain).toBe('a')
   })
 
-  test('is undefined when there is none', () => {
+  test('returns undefined without rates', () => {
     expect(bestRate([])).toBeUndefined()
   })
 })

@@ -12,7 +12,7 @@ const lengths = [0, 1, 4, 31, 32, 33, 36, 64, 100]
 const bytesOf = (length: number) => hexlify(randomBytes(length))
 
 describe('encodeAggregate', () => {
-  test.each([0, 1, 2, lengths.length])('%p calls: as any other coder does', (count) => {
+  test.each([0, 1, 2, lengths.length])('%p calls: the same bytes as ethers', (count) => {
     const calls = lengths.slice(0, count).map((length) => {
       return { to: getAddress(bytesOf(20)), data: bytesOf(length) }
     })
@@ -35,11 +35,11 @@ describe('decodeAggregate', () => {
   test.each([
     ['nothing', '0x'],
     ['one word', `0x${'0'.repeat(64)}`.slice(0, 40)],
-    ['what ends in a word', whole.slice(0, -70)],
-    ['what ends before its bytes do', whole.slice(0, -128)],
+    ['data that ends within a word', whole.slice(0, -70)],
+    ['data that ends before its bytes', whole.slice(0, -128)],
     ['an offset beyond its end', `0x${'f'.repeat(64)}${whole.slice(66)}`],
     ['a reason in words', `0x08c379a0${'41'.repeat(100)}`],
-  ])('error: %s is no answer', (_what, returned) => {
+  ])('error: RangeError for %s', (_what, returned) => {
     expect(() => decodeAggregate(returned)).toThrow(RangeError)
   })
 })

@@ -233,8 +233,8 @@ describe('two endpoints', () => {
 
 describe('an endpoint of another chain', () => {
   test.each([
-    ['is told by its place, and not asked', 'at the start'],
-    ['that was silent at the start is not asked once it is back', 'later'],
+    ['is logged by its position and gets no requests', 'at the start'],
+    ['that was unavailable at the start gets no requests after its return', 'later'],
   ] as const)('%s', async (_title, when) => {
     const [ours, foreign] = [await startNode(), await startNode(1)]
     const [a, b] = [await startProxy(foreign.url), await startProxy(ours.url)]

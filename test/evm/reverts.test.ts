@@ -57,7 +57,7 @@ describe('explainRevert', () => {
   test.each([
     ['nothing', '0x'],
     ['no data', null],
-    ['an error that nobody knows', encode('Other', 1)],
+    ['an unknown error', encode('Other', 1)],
     ['a selector alone', encode('Error', 'no').slice(0, 10)],
     ['a batch of nothing', inBatch('0x')],
     ['words without an error', AbiCoder.defaultAbiCoder().encode(['uint256'], [1])],

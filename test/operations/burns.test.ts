@@ -38,7 +38,7 @@ async function countScanned(trx: Db): Promise<bigint> {
   return rows[0]?.scanned ?? 0n
 }
 
-test('open burns are looked for among burns, though the planner knows nothing of their table', async () => {
+test('findOpenBurns starts from the burns, although the planner has no statistics of their table', async () => {
   await database.db.transaction(async (trx) => {
     const before = await countScanned(trx)
     expect(await findOpenBurns(trx)).toEqual([])

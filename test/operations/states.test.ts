@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-describe('the state of an operation', () => {
+describe('state transitions of an operation', () => {
   let wallet: TestWallet
   let intentId: string
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('the state of an operation', () => {
     deferred: { code: 'RPC_ERROR', retry_after: new Date() },
     ...{ mined: block, confirmed: block, final: block },
   }
-  /** What a role can make of an operation, from each state. A change of nothing counts. */
+  /** The transitions that a role can make, from each state. A change without effect counts. */
   const reach = async (role: QueueRole) => {
     const pairs: string[] = []
     for (const from of all) {
@@ -67,13 +67,13 @@ describe('the state of an operation', () => {
     return pairs
   }
 
-  test('the worker makes queued or cancelled, of what is not signed', async () => {
+  test('the worker queues and cancels unsigned operations', async () => {
     expect(await reach('steward_worker')).toEqual([
       ...['queued -> cancelled', 'deferred -> queued', 'deferred -> cancelled'],
     ])
   })
 
-  test('the signer makes what it takes signed, or refuses it', async () => {
+  test('the signer signs or rejects the operations that it claims', async () => {
     const wanted = ['queued -> signed', 'queued -> rejected', 'signed -> queued']
     expect(await reach('steward_signer')).toEqual([...wanted, 'signed -> rejected'])
   })
@@ -82,13 +82,13 @@ describe('the state of an operation', () => {
     expect(await reach('steward_api')).toEqual([])
   })
 
-  test('the relayer reject and cancel none', async () => {
+  test('the relayer neither rejects nor cancels', async () => {
     const ends = (await reach('steward_relayer')).map((pair) => pair.split(' -> ')[1])
     expect(ends).not.toContain('rejected')
     expect(ends).not.toContain('cancelled')
   })
 
-  test('whoever defers what was signed leaves nothing signed behind', async () => {
+  test('deferring a signed operation deletes its signature', async () => {
     const values = { state: 'signed', kind: 'mint', sequence: ++sequence }
     const id = await insertTestOperation(database.db, wallet, intentId, values)
     await database.db('signature').insert({ operation_id: id, payload: '{}' })

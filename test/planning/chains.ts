@@ -22,10 +22,10 @@ import { takeDeployed } from '../support/nodes.js'
 import { timed } from '../support/run/seconds.js'
 import type { Db } from '../../db/client/connect.js'
 
-/** anvil answers before it has mined. */
+/** anvil responds before it has mined. */
 const MINT_MS = 10_000
 
-/** Nobody listens there. */
+/** No process listens there. */
 export const closedUrl = 'http://127.0.0.1:1'
 const unreachable = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
 const noUrls: Record<ChainName, string> = { ...unreachable, 'base-sepolia': closedUrl }
@@ -46,15 +46,15 @@ export type TestChains = {
   registry: Registry
   chains: Chains
   urls: Record<ChainName, string>
-  /** Where what was deployed is, as `DEVNET_FILE` has it. */
+  /** Addresses of the deployed contracts, as in `DEVNET_FILE`. */
   contracts: Record<string, DevnetContracts>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
-  /** Writes the head of each chain as indexed, as the driver does, and first what the bridge costs. */
+  /** Stores bridge fees, then the head of each chain as indexed. */
   index(db: Db): Promise<void>
   stop(): Promise<void>
 }
 
-/** Chains of the devnet that mine a block per transaction. Those not named do not answer. */
+/** Chains of the devnet that mine a block per transaction. Chains that are not named do not respond. */
 export function startChains(
   names: readonly ChainName[] = chainNames,
   terms: Record<ChainName, Terms> = devnetTerms,
@@ -107,7 +107,7 @@ async function start(
   }
 }
 
-/** Chains of which none answers. */
+/** Chains that do not respond. */
 export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const registry = registryOf(contracts)
@@ -145,7 +145,7 @@ async function indexHead(db: Db, client: Chains['list'][number]): Promise<void> 
     .merge()
 }
 
-/** Adds empty blocks on top. */
+/** Mines empty blocks. */
 export async function mine(url: string, blocks: number): Promise<void> {
   await callRpc(url, 'anvil_mine', [toQuantity(blocks)])
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([database?.drop(), world?.stop()]))
 
-/** Data on L1 at a price, gas at the usual one. */
+/** Sets the price of L1 data, with the usual gas price. */
 async function price(name: Name, l1Wei: bigint): Promise<void> {
   const url = world.urls[name]
   const slot = [toBeHex(0, 32), toBeHex(l1Wei, 32)]
@@ -34,7 +34,7 @@ async function price(name: Name, l1Wei: bigint): Promise<void> {
   await callRpc(url, 'evm_mine')
 }
 
-/** What a process that has just started would plan with; `seen` counts what it asks of a chain. */
+/** The costs that a new process would plan with. `seen` counts its requests to a chain. */
 async function readCosts(name: Name, seen?: Map<string, number>) {
   await world.index(database.db)
   const schemes: FaultProxy[] = []
@@ -65,13 +65,13 @@ describe('readMarket', () => {
     // Wei per byte: 16 units at 0.02 gwei; 1 gwei and a sixteenth by the scalars of Base.
     ['arbitrum-sepolia', GWEI / 50n, 0.32],
     ['base-sepolia', GWEI, 0.102],
-  ] as const)('%s: costs contain what data takes on L1', async (name, wei, gweiPerByte) => {
+  ] as const)('%s: costs include the L1 data fee', async (name, wei, gweiPerByte) => {
     await price(name, wei)
     const usual = await readCosts(name)
     await price(name, 11n * wei)
     const dear = await readCosts(name)
     for (const kind of ['deposit', 'withdraw', 'swap', 'burn', 'mint'] as const) {
-      // Ten times as much as is in the usual costs, USD at 3,000 per ETH.
+      // Ten times the usual share, USD at 3,000 per ETH.
       const bytes = (dear[kind] - usual[kind]) / (10 * gweiPerByte * 1e-9 * 3_000)
       expect(bytes).toBeGreaterThan(300)
       expect(bytes).toBeLessThan(900)
@@ -85,7 +85,7 @@ describe('readMarket', () => {
     expect(deposit).toBeLessThan(0.1)
   })
 
-  test.each(names)('%s: asks for prices together with the rest', async (name) => {
+  test.each(names)('%s: reads prices together with the other data', async (name) => {
     const seen = new Map<string, number>()
     await readCosts(name, seen)
     // All at the indexed block.

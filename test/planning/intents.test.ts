@@ -19,20 +19,20 @@ import { closedUrl, mine, silentChains, startChains, type TestChains } from './c
 
 const chain = 'arbitrum-sepolia'
 const usdc = 1_000_000n
-/** Rushes on one balance: 200 show it, one is for every day. */
+/** Rounds of concurrent intents on one balance: 200 in a long run, one by default. */
 const ROUNDS = Number(process.env.ROUNDS ?? 1)
 
 let database: TestDatabase
 let world: TestChains
 let api: Db
 let tools: PlanningTools
-/** Of the chains only `chain` answers. */
+/** Only `chain` responds. */
 let oneAnswers: PlanningTools
 const silent = silentChains()
 
 beforeAll(async () => {
   ;[database, world] = await Promise.all([createDatabase(), startChains()])
-  // With the rights of the API only, and enough sessions for a real rush.
+  // With the permissions of the API only, and enough sessions for concurrency.
   api = connect(database.urlAs('steward_api'), 30)
   const { chains, registry } = world
   tools = { db: api, chains, registry }
@@ -60,7 +60,7 @@ async function walletWith(units: bigint): Promise<TestWallet> {
 const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
   ...{ walletId: id, accountId, address, requestId },
 })
-/** What the API does for a POST, with the account's sight. */
+/** Stores an intent as the API does for a POST, with the account's scope. */
 async function createIntent(
   tools: PlanningTools,
   owner: ReturnType<typeof ownerOf> & { metadata?: Record<string, unknown> },
@@ -85,8 +85,8 @@ const reservationsOf = (wallet: TestWallet) =>
 const intentsOf = (wallet: TestWallet) =>
   database.db('intent').where({ wallet_id: wallet.id }).select<{ status: string }[]>()
 
-describe('createIntent', () => {
-  test('stores the plan and reserves its money, in one go', async () => {
+describe('storeIntent', () => {
+  test('stores the plan and reserves its money in one transaction', async () => {
     const wallet = await walletWith(3n * usdc)
     const intent = await create(wallet, 2n * usdc)
     expect(intent).toMatchObject({ status: 'planning', plan: { targetChain: chain } })
@@ -109,7 +109,7 @@ describe('createIntent', () => {
     expect(await reservationsOf(wallet)).toEqual([])
   })
 
-  test('error: a failure on demand where money is real, planned or stored', async () => {
+  test('error: a simulated failure on a network with real money, planned or stored', async () => {
     const wallet = await walletWith(usdc)
     const owner = { ...ownerOf(wallet), metadata: { simulate: 'DEPOSIT_FAILED' } }
     const registry = { ...world.registry, network: 'mainnet' as NetworkName }
@@ -126,7 +126,7 @@ describe('createIntent', () => {
     await expect(createIntent(tools, owner, request)).resolves.toMatchObject({ status: 'planning' })
   })
 
-  test('counts what other intents have reserved', async () => {
+  test('counts the reservations of other intents', async () => {
     const wallet = await walletWith(3n * usdc)
     await create(wallet, 2n * usdc)
     await expect(create(wallet, 2n * usdc)).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('createIntent', () => {
       for (const reason of reasons) expect(reason).toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
       const rows = await reservationsOf(wallet)
       const reservedInMarkets = rows.reduce((sum, { units }) => sum + BigInt(units), 0n)
-      // Whoever came last was refused although one unit of his was missing: nothing is left over.
+      // The last one was rejected for one missing base unit: nothing is left over.
       expect(reservedInMarkets).toBe(10n * usdc)
       expect(rows).toHaveLength(64 - reasons.length)
       expect(await intentsOf(wallet)).toHaveLength(rows.length)
@@ -160,7 +160,7 @@ describe('createIntent', () => {
     await expect(create(wallet, usdc)).resolves.toMatchObject({ status: 'planning' })
   })
 
-  test('named chain silent: pending, without a plan and without a reservation', async () => {
+  test('named chain silent: pending, without a plan or a reservation', async () => {
     const wallet = await walletWith(usdc)
     const request = lend(usdc, 'base-sepolia')
     const intent = await createIntent(oneAnswers, ownerOf(wallet), request)
@@ -168,7 +168,7 @@ describe('createIntent', () => {
     expect(await reservationsOf(wallet)).toEqual([])
   })
 
-  test('no chain named and some silent: planned where an answering chain has enough', async () => {
+  test('no named chain and some silent: planned where a responding chain has enough', async () => {
     const wallet = await walletWith(usdc)
     const request = lend(usdc)
     expect(await createIntent(oneAnswers, ownerOf(wallet), request)).toMatchObject({
@@ -176,13 +176,13 @@ describe('createIntent', () => {
     })
   })
 
-  test('no chain named and some silent: pending when a silent one may have the money', async () => {
+  test('no named chain and some silent: pending when a silent one may have the money', async () => {
     const wallet = await walletWith(usdc)
     const intent = await createIntent(oneAnswers, ownerOf(wallet), lend(2n * usdc))
     expect(intent).toMatchObject({ status: 'pending', plan: null })
   })
 
-  test('a indexed block that the node no longer has: pending', async () => {
+  test('an indexed block that the node no longer has: pending', async () => {
     const wallet = await walletWith(usdc)
     await database
       .db('chain')
@@ -191,13 +191,13 @@ describe('createIntent', () => {
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
-  test('a block that a reorg took back after its balance was read: pending', async () => {
+  test('a block that a reorg removed after its balance was read: pending', async () => {
     const wallet = await walletWith(usdc)
     await database.db('block_header').delete()
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
-  test('a chain that nobody has indexed yet: pending', async () => {
+  test('a chain that was never indexed: pending', async () => {
     const wallet = await walletWith(usdc)
     await database.db('block_header').delete()
     await database.db('chain').where({ name: chain }).delete()
@@ -211,13 +211,13 @@ describe('createIntent', () => {
   })
 })
 
-describe('a way over the bridge', () => {
+describe('storeIntent: a route over the bridge', () => {
   const [from, to] = [chain, 'base-sepolia']
   const bridgeTo = { action: 'bridge', asset: 'USDC', fromChain: from, toChain: to } as const
   const request = { ...bridgeTo, amountUnits: usdc }
   const fees = () => database.db('bridge_fee').where({ from_chain: from, to_chain: to })
 
-  test('is planned with the fees that were read last, however long ago', async () => {
+  test('is planned with the last reported fees, of any age', async () => {
     const wallet = await walletWith(usdc)
     await fees().update({ fast_millionths: 250, read_at: new Date(0) })
     const intent = await createIntent(tools, ownerOf(wallet), request)
@@ -227,7 +227,7 @@ describe('a way over the bridge', () => {
     await fees().update({ fast_millionths: 100 })
   })
 
-  test('of which nothing was ever said: pending, and planned once there are fees', async () => {
+  test('without reported fees: pending, and planned once they are known', async () => {
     const wallet = await walletWith(usdc)
     const [known] = await fees().select<object[]>()
     await fees().delete()
@@ -241,7 +241,7 @@ describe('a way over the bridge', () => {
         message: expect.stringContaining('the bridge'),
       })
     }
-    // What needs no bridge needs no fees.
+    // A plan without a bridge needs no fees.
     const near = await createIntent(tools, ownerOf(wallet), lend(usdc, chain))
     expect(near).toMatchObject({ status: 'planning' })
     const late = await createIntent(tools, ownerOf(await walletWith(usdc)), request)
@@ -251,7 +251,7 @@ describe('a way over the bridge', () => {
     expect(await plan()).toMatchObject({ steps: [{ type: 'bridge', from, to }] })
   })
 
-  test('error: no_route where the bridge has said that it offers none', async () => {
+  test('error: no_route where the bridge reports that it offers none', async () => {
     const wallet = await walletWith(usdc)
     const [known] = await fees().select<object[]>()
     await fees().update({ fast_millionths: null, standard_millionths: null })
@@ -268,7 +268,7 @@ describe('planPending', () => {
     return action({ ...tools, db }).finally(() => db.destroy())
   }
 
-  test('plans and reserves what was stored without a plan', async () => {
+  test('plans an intent that was stored without a plan, and reserves its money', async () => {
     const wallet = await walletWith(usdc)
     const id = await insertTestIntent(database.db, wallet, 'pending', { chain })
     const plan = await worker((its) => planPending(its, id))
@@ -277,7 +277,7 @@ describe('planPending', () => {
     expect(await reservationsOf(wallet)).toHaveLength(1)
   })
 
-  test('several at once plan it once', async () => {
+  test('concurrent calls plan it once', async () => {
     const wallet = await walletWith(5n * usdc)
     const id = await insertTestIntent(database.db, wallet, 'pending', { chain })
     const plans = await worker((its) =>
@@ -287,7 +287,7 @@ describe('planPending', () => {
     expect(await reservationsOf(wallet)).toHaveLength(1)
   })
 
-  test('two pending intents never count on the same money', async () => {
+  test('two pending intents never use the same money', async () => {
     const wallet = await walletWith(usdc)
     const ids = [1, 2].map(() => insertTestIntent(database.db, wallet, 'pending', { chain }))
     const results = await worker(async (its) =>
@@ -305,7 +305,7 @@ describe('planPending', () => {
     expect(await intentsOf(wallet)).toMatchObject([{ status: 'pending', plan: null }])
   })
 
-  test('error: CANCELLED for an intent that is over, also while the chains are silent', async () => {
+  test('error: CANCELLED for an ended intent, also while the chains are silent', async () => {
     const wallet = await walletWith(usdc)
     const id = await insertTestIntent(database.db, wallet, 'failed', { chain, plan: null })
     const planned = planPending({ ...tools, ...silent, db: database.db }, id)
@@ -314,8 +314,8 @@ describe('planPending', () => {
   })
 })
 
-describe('a reservation that another intent holds', () => {
-  test('is the reason that a plan is refused until the block of its spending is indexed', async () => {
+describe('a reservation of another intent', () => {
+  test('is the reason of the rejection until the block that spends it is indexed', async () => {
     const wallet = await walletWith(usdc)
     const other = await insertTestIntent(database.db, wallet, 'executing')
     const token = world.registry.get(chain).usdc.address

@@ -32,29 +32,29 @@ const place = { blockNumber: 1n, blockHash: '0x', transactionHash: '0x', logInde
 describe('aaveV3.depositedUnits', () => {
   const count = (...logs: EventLog[]) => aaveV3.depositedUnits(market, wallet, logs)
 
-  test('adds up what the wallet has deposited for itself', () => {
+  test('sums the deposits of the wallet for itself', () => {
     expect(count(supplied(3n), supplied(4n))).toBe(7n)
     expect(count()).toBe(0n)
     expect(count(supplied(3n, { from: market.address.toLowerCase() }))).toBe(3n)
   })
 
   test.each([
-    ['a gift of somebody else', { user: stranger }],
-    ['a deposit for somebody else', { onBehalfOf: stranger }],
+    ['a deposit by another wallet', { user: stranger }],
+    ['a deposit for another wallet', { onBehalfOf: stranger }],
     ['another asset', { reserve: otherToken }],
-    ['another contract that says the same', { from: stranger }],
+    ['the same log of another contract', { from: stranger }],
   ])('does not count %s', (_title, its) => {
     expect(count(supplied(1n), supplied(100n, its))).toBe(1n)
   })
 
-  test('passes over other events', () => {
+  test('ignores other events', () => {
     const other = { ...place, address: market.address, ...abi.encodeEventLog('Other', [9n]) }
     expect(count(other, supplied(2n))).toBe(2n)
   })
 })
 
 describe('aaveV3.encodeDeposit', () => {
-  test('is what the policy lets pass, to the last unit', () => {
+  test('encodes a call that the policy allows, to the last unit', () => {
     const place = { wallet, token: market.underlying, contract: market.address, units: 5n }
     const allowance = { kind: 'deposit', ...place } as const
     assertAllowed(aaveV3.encodeDeposit(market, wallet, 5n), allowance)

@@ -52,7 +52,7 @@ function marketOf(protocol: Market['protocol']): Market {
 const capacityOf = (protocol: Market['protocol']) =>
   lendingProtocol(marketOf(protocol)).readCapacity(client(), marketOf(protocol))
 
-/** Leaves capacity for so many whole tokens below the cap of Aave. */
+/** Leaves a capacity of so many whole tokens below the cap of Aave. */
 async function leaveRoom(tokens: bigint): Promise<bigint> {
   const { address, underlying, receiptToken } = marketOf('aave-v3')
   const ask = async (to: string, name: string) =>
@@ -90,7 +90,7 @@ async function lend(wallet: TestWallet, amountUnits: bigint) {
 }
 
 describe('a market with little capacity', () => {
-  test('is reservedInMarkets to as many as it has capacity for, of all accounts and however many ask at once', async () => {
+  test('concurrent deposits of all accounts stay within the capacity', async () => {
     const capacity = await leaveRoom(10n)
     const units = (capacity * 45n) / 100n
     const wallets: TestWallet[] = []
@@ -103,7 +103,7 @@ describe('a market with little capacity', () => {
       expect(one.reason).toMatchObject({ code: 'INVALID_REQUEST' })
       expect((one.reason as Error).message).toContain('more')
     }
-    // The vault lends to the same pool: what is reservedInMarkets to one is not there for the other.
+    // The vault lends to the same pool, so both share the capacity.
     expect(new Set(planned.map(({ plan }) => plan?.targetProtocol)).size).toBe(1)
 
     const wallet = wallets[settled.findIndex(({ status }) => status === 'rejected')] as TestWallet
@@ -117,7 +117,7 @@ describe('a market with little capacity', () => {
     await leaveRoom(0n)
   })
 
-  test('one planned by its workflow counts too', async () => {
+  test('a deposit planned by its workflow counts too', async () => {
     const capacity = await leaveRoom(10n)
     const units = (capacity * 6n) / 10n
     await lend(await walletWith(units), units)
@@ -133,11 +133,11 @@ describe('a market with little capacity', () => {
     await leaveRoom(0n)
   })
 
-  test('one that takes any amount has capacity for it', async () => {
+  test('a market without a bound accepts any amount', async () => {
     expect(await capacityOf('aave-v3')).toBeGreaterThan(2n ** 128n)
   })
 
-  test('tells one sum, and nothing of whose it is', async () => {
+  test('RESERVED_IN_MARKETS returns one sum, without its owners', async () => {
     const rows = await api('reservation').select('intent_id')
     expect(rows).toEqual([])
     const { rows: sums } = await api.raw<{ rows: object[] }>(

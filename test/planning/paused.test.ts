@@ -22,7 +22,7 @@ let paused: PauseTarget[] = []
 beforeAll(async () => {
   ;[database, world] = await Promise.all([createDatabase(), startChains([near, far])])
   worker = connect(database.urlAs('steward_worker'), 5)
-  // What is not there is none of these tests' business.
+  // ethereum-sepolia does not respond, and is irrelevant here.
   const list = world.chains.list.filter(({ chain }) => chain.name !== 'ethereum-sepolia')
   const { registry, chains } = world
   tools = { db: worker, registry, chains: { ...chains, list } }
@@ -56,8 +56,8 @@ const pending = (wallet: TestWallet, values = {}) =>
 const statusOf = async (id: string) =>
   (await database.db('intent').where({ id }).first<{ status: string }>('status')).status
 
-describe('an intent that was stored without a plan', () => {
-  test('is planned to another chain than a paused one, which its reasoning names', async () => {
+describe('planPending with a paused chain', () => {
+  test('plans to another chain, and its reasoning names the paused one', async () => {
     const wallet = await walletWith(usdc)
     const id = await pending(wallet)
     await pause(target(far))
@@ -66,7 +66,7 @@ describe('an intent that was stored without a plan', () => {
     expect(plan.reasoning).toContain(`${far} is not offered: the chain is paused by an operator`)
   })
 
-  test('without a pause it goes where most is paid', async () => {
+  test('without a pause, plans to the best rate', async () => {
     const id = await pending(await walletWith(usdc))
     expect(await planPending(tools, id)).toMatchObject({ targetChain: far })
   })
@@ -76,7 +76,7 @@ describe('an intent that was stored without a plan', () => {
     ['the chain on which its money is', {}, () => [target(near)]],
     ['every chain', {}, () => [target(near), target(far)]],
     ['the deployment', {}, () => [{ scope: 'deployment', subject: '' } as const]],
-  ])('waits while %s is paused, and is planned when it is let go', async (_what, values, stops) => {
+  ])('waits while %s is paused, and plans after the pause', async (_what, values, stops) => {
     const id = await pending(await walletWith(usdc), values)
     await pause(...stops())
     await expect(planPending(tools, id)).rejects.toMatchObject(refused)
@@ -87,7 +87,7 @@ describe('an intent that was stored without a plan', () => {
     expect(await statusOf(id)).toBe('planning')
   })
 
-  test('a paused chain that does not answer may have the money: it waits, and is not refused for ever', async () => {
+  test('waits for a paused chain that does not respond and may have the money', async () => {
     const id = await pending(await walletWith(usdc))
     await pause(target(near))
     const urls = { ...world.urls, [near]: closedUrl }
@@ -99,13 +99,13 @@ describe('an intent that was stored without a plan', () => {
     expect(await statusOf(id)).toBe('pending')
   })
 
-  test('error: INSUFFICIENT_FUNDS where the paused chain lacks the money too', async () => {
+  test('error: INSUFFICIENT_FUNDS when the paused chain does not have the money either', async () => {
     const id = await pending(await walletWith(usdc - 1n))
     await pause(target(near))
     await expect(planPending(tools, id)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
   })
 
-  test('what another intent has reserved on the paused chain does not count', async () => {
+  test('reservations of other intents on the paused chain do not count', async () => {
     const wallet = await walletWith(usdc)
     await planPending(tools, await pending(wallet))
     await pause(target(near))

@@ -10,18 +10,18 @@ import {
 } from '../support/faultProxy.js'
 import type { TestChains } from './chains.js'
 
-/** What a contract is asked, alone or with others in one call to the node; `block` as JSON-RPC has it. */
+/** A call of a contract, alone or in a batch; `block` as in JSON-RPC. */
 type NodeCall = { chain: ChainName; to: string; data: string; block: unknown }
 
-/** Chains as a process that has just started sees them, and what it asks them. */
+/** Chains as a new process sees them, and the requests that it makes. */
 export type AskedChains = {
   chains: Chains
   /** Calls to the nodes, all of them or those of a method. */
   calls(chain: ChainName, method?: string): RpcRequest[]
   questions(): NodeCall[]
-  /** Forgets what was asked up to now. */
+  /** Forgets earlier requests. */
   forget(): void
-  /** What goes wrong with the calls to a chain from now on. */
+  /** Faults of the calls to a chain from now on. */
   fail(chain: ChainName, decide: ((call: RpcRequest) => RpcFault | undefined) | undefined): void
   stop(): Promise<void>
 }

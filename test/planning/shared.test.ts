@@ -50,14 +50,14 @@ const isAboutPool = ({ to }: { to: string }) =>
 const isAbout = (wallet: string) => (question: { data: string }) =>
   question.data.toLowerCase().includes(wallet.slice(2).toLowerCase())
 
-/** What data costs on L1, in a block of its own that is not indexed yet. */
+/** Sets the L1 data price in a new block that is not indexed yet. */
 async function priceData(wei: bigint): Promise<void> {
   const url = world.urls[arbitrum]
   const slot = [toBeHex(0, 32), toBeHex(wei, 32)]
   await callRpc(url, 'anvil_setStorageAt', [ARB_GAS_INFO_ADDRESS, ...slot])
   await priceGas(devnetTerms[arbitrum].baseFeeWei)
 }
-/** What gas costs, in a block of its own that is not indexed yet. */
+/** Sets the gas price in a new block that is not indexed yet. */
 async function priceGas(wei: bigint): Promise<void> {
   const url = world.urls[arbitrum]
   await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(wei)])
@@ -65,8 +65,8 @@ async function priceGas(wei: bigint): Promise<void> {
 }
 const costOf = async () => snapshotOf(await read(newWallet()), arbitrum).gasUsd.deposit
 
-describe('what a plan asks', () => {
-  test.each(chainNames)('%s: all at one block', async (name) => {
+describe('readMarket', () => {
+  test.each(chainNames)('%s: reads everything at one block', async (name) => {
     const { snapshots } = await read(newWallet())
     expect(snapshots).toHaveLength(chainNames.length)
     const at = asked.calls(name, 'eth_call').map(({ params: [, block] }) => block)
@@ -74,7 +74,7 @@ describe('what a plan asks', () => {
     expect(new Set(at)).toEqual(new Set([{ blockHash, requireCanonical: true }]))
   })
 
-  test('at a new block all is asked anew, and nothing of it before it is indexed', async () => {
+  test('reads everything again at a new block, and nothing of it before it is indexed', async () => {
     await priceData(1_000_000_000n)
     await world.index(database.db)
     const usual = await costOf()
@@ -88,7 +88,7 @@ describe('what a plan asks', () => {
     expect(asked.questions().some(isAboutPool)).toBe(true)
   })
 
-  test('gas costs what the indexed block says, or where that is not known, the head', async () => {
+  test('uses the gas price of the indexed block or, where unknown, of the head', async () => {
     await priceData(1n)
     await world.index(database.db)
     const usual = await costOf()
@@ -101,7 +101,7 @@ describe('what a plan asks', () => {
     expect(await costOf()).toBe(high)
   })
 
-  test('a block that another one has replaced shares nothing with it', async () => {
+  test('shares nothing between a block and its replacement', async () => {
     const url = world.urls[arbitrum]
     const before = await callRpc(url, 'evm_snapshot')
     await priceData(1_000_000_000n)
@@ -116,7 +116,7 @@ describe('what a plan asks', () => {
     expect(replaced.gasUsd.deposit).toBeGreaterThan(2 * orphan.gasUsd.deposit)
   })
 
-  test('while indexing is held up, rates and prices are those of the head', async () => {
+  test('reads rates and prices at the head while indexing is delayed', async () => {
     await database.db('chain').update({
       indexed_at: database.db.raw("clock_timestamp() - interval '2 minutes'"),
     })
@@ -128,7 +128,7 @@ describe('what a plan asks', () => {
     }
   })
 
-  test('what a chain has failed to tell is asked again at the same block', async () => {
+  test('reads failed data again at the same block', async () => {
     asked.fail(arbitrum, ({ method }) => (method === 'eth_call' ? 'http500' : undefined))
     expect((await read(newWallet())).silent).toEqual([arbitrum])
     asked.fail(arbitrum, undefined)
@@ -153,13 +153,14 @@ describe('planOnceIndexed', () => {
     { request: withdraw, needed: [arbitrum] },
     { request: bridge, needed: [arbitrum, base] },
     { request: lend, needed: chainNames },
-  ])('$request.action: asks the chains that may be part of it', async ({ request, needed }) => {
-    const told = ({ market }: PlanInput) => market.snapshots.map(({ client }) => client.chain.name)
-    const names = await plan(request, (input) => Promise.resolve(told(input)))
+  ])('$request.action: reads only the chains that it may use', async ({ request, needed }) => {
+    const responding = ({ market }: PlanInput) =>
+      market.snapshots.map(({ client }) => client.chain.name)
+    const names = await plan(request, (input) => Promise.resolve(responding(input)))
     expect(new Set(names as string[])).toEqual(new Set(needed))
   })
 
-  test('error: INSUFFICIENT_FUNDS of a bridge tells what there is on all chains', async () => {
+  test('error: INSUFFICIENT_FUNDS of a bridge lists the balances on all chains', async () => {
     const refused = plan(bridge, async (input) =>
       planWithReservations(db, (await insertTestWallet(database.db, newWallet())).id, input),
     )
@@ -170,10 +171,10 @@ describe('planOnceIndexed', () => {
   })
 })
 
-describe('wallets that plan at the same moment', () => {
+describe('wallets that plan concurrently', () => {
   const COUNT = 10
 
-  test('each see their own money', async () => {
+  test('each get their own balance', async () => {
     const wallets = Array.from({ length: COUNT }, newWallet)
     const rich = wallets.slice(0, 4)
     for (const [i, wallet] of rich.entries())

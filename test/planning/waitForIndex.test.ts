@@ -10,7 +10,7 @@ import { startChains, type TestChains } from './chains.js'
 
 const chain = 'arbitrum-sepolia'
 const usdc = 1_000_000n
-/** Nobody waits so long: what is waited for happens before. */
+/** Longer than any test: the awaited blocks are indexed earlier. */
 const waitMs = 50_000
 
 let database: TestDatabase
@@ -53,7 +53,7 @@ describe('planOnceIndexed', () => {
         },
       ),
     )
-    // Each looks once before it plans, and then again and again.
+    // Each looks once before it plans, and then repeatedly.
     while (looks < 5 * wallets.length) await db.raw('select 1')
     const { rows } = await database.db.raw<{ rows: { count: number }[] }>(
       `select count(*)::int from pg_locks l join pg_stat_activity a using (pid)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { attest, letTravelTogether } from './bridge/crossing.js'
+import { attest, allowSharedBundle } from './bridge/crossing.js'
 import {
   createAttestingWorld,
   source,
@@ -30,7 +30,7 @@ describe('a burn', () => {
     expect(await world.burnOf(burn)).toMatchObject({ eventNonce: nonce, attestation: '0x01' })
   })
 
-  test('gets its own message beside another burn of the bundle, in one request', async () => {
+  test('gets its own message when its bundle has another burn, in one request', async () => {
     const [one, two] = [await world.openBurn(), await world.openBurn()]
     await world.round()
     world.service().turn('broken')
@@ -38,14 +38,14 @@ describe('a burn', () => {
     world.service().turn('fine')
     await world.untilAttested(one, nonces[1] ?? '')
     await world.untilAttested(two, nonces[0] ?? '')
-    await world.untilRoundsArePast()
-    const before = world.service().askedAbout(await world.hashOf(one))
-    await world.untilRoundsArePast()
-    expect(world.service().askedAbout(await world.hashOf(one))).toBe(before)
+    await world.untilNextBurnIsAttested()
+    const before = world.service().requestsAbout(await world.hashOf(one))
+    await world.untilNextBurnIsAttested()
+    expect(world.service().requestsAbout(await world.hashOf(one))).toBe(before)
   })
 
-  test('of twenty in one bundle takes a twentieth of a request', async () => {
-    const { attestingQuestions } = world.service()
+  test('of twenty in one bundle shares one request with the others', async () => {
+    const { attestationRequests } = world.service()
     await world.stopAttester()
     const burns: StoredBurn[] = []
     for (const wallet of await world.createWallets(20, usdcUnits)) {
@@ -57,13 +57,13 @@ describe('a burn', () => {
     for (const burn of burns) nonces.push(await world.attest(burn))
     world.startAgain()
     for (const [i, burn] of burns.entries()) await world.untilAttested(burn, nonces[i] ?? '')
-    expect(attestingQuestions()).toHaveLength(1)
+    expect(attestationRequests()).toHaveLength(1)
   })
 
   test('equal to another one in the bundle gets a message of its own', async () => {
     const wallet = await world.createWallet(2n * usdcUnits)
     const [one, two] = [await world.openBurn(wallet), await world.openBurn(wallet)]
-    await letTravelTogether(world.db)
+    await allowSharedBundle(world.db)
     await world.round()
     const first = await world.attest(one)
     await world.waitUntil(async () =>
@@ -86,7 +86,7 @@ describe('a burn', () => {
     ]
     const hash = await world.hashOf(burn)
     for (const other of others) world.service().attest(hash, attest(world, other).message)
-    await world.untilAsked(hash, world.service().askedAbout(hash) + 2)
+    await world.untilRequested(hash, world.service().requestsAbout(hash) + 2)
     expect(await world.burnOf(burn)).toMatchObject({ message: null, eventNonce: null })
     await world.untilAttested(burn, await world.attest(burn))
   })
@@ -100,15 +100,15 @@ describe('a burn', () => {
     await world.index()
     expect(await world.row(burn.operationId)).toMatchObject({ state: 'signed' })
     world.service().turn('fine')
-    await world.untilRoundsArePast()
-    const before = world.service().asked.length
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
+    const before = world.service().requests.length
+    await world.untilNextBurnIsAttested()
     const hash = await world.hashOf(burn)
     expect(
       world
         .service()
-        .asked.slice(before)
-        .filter((question) => question.includes(hash)),
+        .requests.slice(before)
+        .filter((request) => request.includes(hash)),
     ).toEqual([])
     expect(await world.nonceOf(burn)).toBeUndefined()
     await world.round()
@@ -118,10 +118,10 @@ describe('a burn', () => {
   test('that failed on the chain is not requested', async () => {
     const burn = await world.insertBurned()
     await world.db('operation').where({ id: burn.operationId }).update({ success: false })
-    await world.untilRoundsArePast()
-    const before = world.service().askedAbout(await world.hashOf(burn))
-    await world.untilRoundsArePast()
-    expect(world.service().askedAbout(await world.hashOf(burn))).toBe(before)
+    await world.untilNextBurnIsAttested()
+    const before = world.service().requestsAbout(await world.hashOf(burn))
+    await world.untilNextBurnIsAttested()
+    expect(world.service().requestsAbout(await world.hashOf(burn))).toBe(before)
   })
 })
 
@@ -129,12 +129,12 @@ describe('the attestation service', () => {
   const warnings = () =>
     world.logs.filter(({ message }) => message === 'attestation service unreachable')
 
-  test('error: a failing service is asked until it answers, and the failure is logged once', async () => {
+  test('error: a failing service gets requests until it answers, and the failure is logged once', async () => {
     const before = warnings().length
     world.service().turn('broken')
     const burn = await world.burned()
     const hash = await world.hashOf(burn)
-    await world.untilAsked(hash, 3)
+    await world.untilRequested(hash, 3)
     const nonce = await world.attest(burn)
     expect(await world.nonceOf(burn)).toBeUndefined()
     world.service().turn('fine')
@@ -152,10 +152,10 @@ describe('the attestation service', () => {
     const nonce = await world.attest(burn)
     world.service().turn('blocked')
     await world.waitUntil(() => Promise.resolve(throttled().length > before))
-    const asked = world.service().asked.length
-    await world.untilLooked()
-    await world.untilLooked()
-    expect(world.service().asked).toHaveLength(asked)
+    const requests = world.service().requests.length
+    await world.untilRowsAreRead()
+    await world.untilRowsAreRead()
+    expect(world.service().requests).toHaveLength(requests)
     world.service().turn('fine')
     await world.untilAttested(burn, nonce)
     expect(throttled()).toEqual([
@@ -168,7 +168,7 @@ describe('the attestation service', () => {
     const [slow, quick] = [await world.insertBurned(), await world.insertBurned()]
     const hash = await world.hashOf(slow)
     world.service().turn('silent', hash)
-    await world.untilAsked(hash, 1)
+    await world.untilRequested(hash, 1)
     await world.untilAttested(quick, await world.attest(quick))
     expect(await world.nonceOf(slow)).toBeUndefined()
     const nonce = await world.attest(slow)
@@ -183,7 +183,7 @@ describe('the attestation service', () => {
     world.service().turn('silent')
     world.startAgain()
     await world.waitUntil(() => Promise.resolve(world.service().mostHeld() >= 8))
-    await world.untilLooked()
+    await world.untilRowsAreRead()
     expect(world.service().mostHeld()).toBe(8)
     const nonces: string[] = []
     for (const burn of burns) nonces.push(await world.attest(burn))
@@ -197,7 +197,7 @@ describe('two processes', () => {
     const first = await world.leader()
     const stopSecond = world.startAttester()
     try {
-      await world.untilRoundsArePast()
+      await world.untilNextBurnIsAttested()
       expect(await world.leader()).toBe(first)
       await world.stopAttester()
       const burn = await world.insertBurned()
@@ -210,7 +210,7 @@ describe('two processes', () => {
 
   test('the leader takes over again after it lost its session', async () => {
     await world.db.raw('select pg_terminate_backend(?)', [await world.leader()])
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
   })
 })
 

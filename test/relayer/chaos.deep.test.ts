@@ -51,7 +51,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   })
   afterAll(() => world?.stop())
 
-  /** A signer and a driver in one life, which is cut off at any point. */
+  /** Runs a signer and a driver until the returned function kills them at any point. */
   function startLife(number: number): () => Promise<void> {
     const stopping = new AbortController()
     const { signal } = stopping
@@ -78,7 +78,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     }
   }
 
-  async function killAgainAndAgain(until: number): Promise<void> {
+  async function killRepeatedly(until: number): Promise<void> {
     const draw = drawsOf(seed, 'kills').next
     for (let life = 1; Date.now() < until; life++) {
       const kill = startLife(life)
@@ -88,8 +88,8 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   }
 
   /**
-   * Mines, and shakes the chain until the storm is over. Both from one place: a reorg beside a clock of
-   * the node's own leaves holes in anvil's chain, which no real chain has.
+   * Mines blocks, with reorgs and dropped transactions until the storm ends. One loop does both: a reorg concurrent
+   * with anvil's own block timer leaves gaps in its chain, which real chains never have.
    */
   async function runChain(stormUntil: number, stopping: AbortSignal): Promise<void> {
     const draw = drawsOf(seed, 'chain').next
@@ -119,8 +119,8 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     return rows.length
   }
 
-  /** The state after a failed run, for its error message. */
-  async function tellOpen(late: unknown): Promise<never> {
+  /** Prints the open operations of a failed run. */
+  async function printOpen(late: unknown): Promise<never> {
     const open = await world
       .db('operation as o')
       .leftJoin('chain_tx as t', 't.id', 'o.tx_id')
@@ -142,9 +142,9 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     await world.driver().db.destroy()
     world.proxy.set(faultsBySeed())
     const until = Date.now() + STORM_MS
-    const over = new AbortController()
-    const chain = runChain(until, over.signal)
-    const storm = killAgainAndAgain(until)
+    const ending = new AbortController()
+    const chain = runChain(until, ending.signal)
+    const storm = killRepeatedly(until)
     while (Date.now() < until) {
       for (const wallet of waiting.splice(0, 1)) lends.push(await world.lend(wallet, usdcUnits))
       await submitAll(lends)
@@ -160,8 +160,8 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
       await submitAll(lends)
       return (await openOperations()) === 0
     }, CALM_MS)
-    await done.catch(tellOpen).finally(end)
-    over.abort()
+    await done.catch(printOpen).finally(end)
+    ending.abort()
     await chain
 
     const faults = JSON.stringify(world.proxy.counts)
@@ -201,7 +201,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     }
   })
 
-  test('each stored transaction is what its row says', async () => {
+  test('each stored transaction matches its row', async () => {
     for (const { raw, hash, tx_id } of await world.sends()) {
       const { nonce, from, hash: own } = Transaction.from(raw)
       const row = (await world.transactions()).find(({ id }) => id === tx_id)
@@ -210,7 +210,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   })
 })
 
-/** Names the sessions of a life, so that they can be terminated. */
+/** Names the database sessions of one run, so that they can be terminated. */
 function mortal(url: string): string {
   const named = new URL(url)
   named.searchParams.set('application_name', 'mortal')

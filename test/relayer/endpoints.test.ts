@@ -6,12 +6,12 @@ import { callRpc } from '../../dev/devnet/rpc.js'
 import type { DriverTools } from '../../relayer/relayerTools.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import {
-  driverOver,
-  standsStill,
+  createDriverOf,
+  stuckAtHead,
   startFork,
   startSecondAddress,
-  type Baseline,
-} from './world/baseline.js'
+  type SecondEndpoint,
+} from './world/secondEndpoint.js'
 
 /** Enough rounds for some comparisons of the endpoints. */
 const MANY_ROUNDS = 10
@@ -22,8 +22,8 @@ const otherHash = `0x${'ab'.repeat(32)}`
 describe('two endpoints of a chain', () => {
   let world: World
   let lend: Lend
-  let other: Baseline
-  let driver: ReturnType<typeof driverOver>
+  let other: SecondEndpoint
+  let driver: ReturnType<typeof createDriverOf>
 
   beforeAll(async () => {
     world = await createWorld()
@@ -39,7 +39,7 @@ describe('two endpoints of a chain', () => {
   })
   afterAll(() => world?.stop())
 
-  const over = (...urls: string[]) => (driver = driverOver(world, urls))
+  const useEndpoints = (...urls: string[]) => (driver = createDriverOf(world, urls))
   const rounds = async (tools: DriverTools, count = MANY_ROUNDS) => {
     for (let i = 0; i < count; i++) {
       await indexChain(tools).catch(() => undefined)
@@ -49,7 +49,7 @@ describe('two endpoints of a chain', () => {
   const indexedHash = async () =>
     (await world.db('chain').first<{ indexed_hash: string }>()).indexed_hash
   const reorgs = () => world.logs.filter(({ message }) => message.startsWith('reorg'))
-  const mineOn = ({ node }: Baseline, blocks: number) =>
+  const mineOn = ({ node }: SecondEndpoint, blocks: number) =>
     callRpc(node?.url ?? '', 'anvil_mine', [toQuantity(blocks)])
   const signAndMine = async () => {
     await world.sign()
@@ -70,9 +70,9 @@ describe('two endpoints of a chain', () => {
 
   test('the one that is ahead is indexed', async () => {
     other = await startSecondAddress(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     await rounds(driver)
-    world.proxy.set(await standsStill(world))
+    world.proxy.set(await stuckAtHead(world))
     await signAndMine()
     await rounds(driver)
     await expectDone()
@@ -81,8 +81,8 @@ describe('two endpoints of a chain', () => {
 
   test('that alternate, one of them far behind, roll nothing back', async () => {
     other = await startSecondAddress(world)
-    over(world.proxy.url, other.proxy.url)
-    const behind = await standsStill(world)
+    useEndpoints(world.proxy.url, other.proxy.url)
+    const behind = await stuckAtHead(world)
     await signAndMine()
     await rounds(driver)
     await expectDone()
@@ -99,7 +99,7 @@ describe('two endpoints of a chain', () => {
 
   test('the preferred one is followed when the other one is on a longer fork', async () => {
     other = await startFork(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     await mineOn(other, 30)
     await signAndMine()
     await rounds(driver)
@@ -112,7 +112,7 @@ describe('two endpoints of a chain', () => {
 
   test('indexing waits and rolls nothing back when the only reachable one is on a fork', async () => {
     other = await startFork(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     await signAndMine()
     await mineOn(other, 20)
     // Compared while both answer, so that the fork is known from here on.
@@ -140,7 +140,7 @@ describe('two endpoints of a chain', () => {
     const orphan = { ...head, number, hash: otherHash, parentHash: otherHash }
     other.proxy.set(({ params: [at] }) => (at === 'latest' ? { answer: orphan } : undefined))
     // Compared once at the start: until the replacement block the preferred endpoint counts.
-    driver = driverOver(world, [other.proxy.url, world.proxy.url], 3_600_000)
+    driver = createDriverOf(world, [other.proxy.url, world.proxy.url], 3_600_000)
     await rounds(driver, 3)
     await world.mine()
     const { hash } = await world.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
@@ -154,7 +154,7 @@ describe('two endpoints of a chain', () => {
 
   test('blocks indexed from a fork are rolled back when the preferred endpoint is available again', async () => {
     other = await startFork(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     const before = await indexedHash()
     world.proxy.set(() => 'reset')
     await mineOn(other, 3)
@@ -175,7 +175,7 @@ describe('two endpoints of a chain', () => {
 
   test('one that never answers is not waited for', async () => {
     other = await startSecondAddress(world)
-    over(other.proxy.url, world.proxy.url)
+    useEndpoints(other.proxy.url, world.proxy.url)
     other.proxy.set(() => 'reset')
     await signAndMine()
     await rounds(driver, 3)
@@ -184,7 +184,7 @@ describe('two endpoints of a chain', () => {
 
   test('that both miss the indexed block: the reorg counts at once', async () => {
     other = await startSecondAddress(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     await signAndMine()
     await rounds(driver)
     await expectDone()
@@ -201,7 +201,7 @@ describe('two endpoints of a chain', () => {
 
   test('one that fails within a round: the next round indexes from the other one', async () => {
     other = await startSecondAddress(world)
-    over(world.proxy.url, other.proxy.url)
+    useEndpoints(world.proxy.url, other.proxy.url)
     await rounds(driver)
     await signAndMine()
     world.proxy.set(({ method }) => (method === 'eth_getTransactionReceipt' ? 'reset' : undefined))

@@ -92,7 +92,7 @@ describe('a node', () => {
       { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } },
       { error: { code: -39001, message: 'Unknown block' } },
       { error: { code: -32000, message: 'finalized block not found' } },
-    ])('(%j) is served, and depth decides', async (fault) => {
+    ])('(%j) is used, and depth decides finality', async (fault) => {
       await world().mine(80)
       await forgetChain()
       world().logs.length = 0
@@ -118,7 +118,7 @@ describe('a node', () => {
       expect(warned).toHaveLength(1)
     })
 
-    test('once in a while is not one: its depth decides nothing', async () => {
+    test('for single reads only is not treated as without it', async () => {
       const lent = await lend()
       await world().round()
       world().logs.length = 0
@@ -132,7 +132,7 @@ describe('a node', () => {
       expect(world().logs).toEqual([])
     })
 
-    test('whose finalized block goes back makes nothing less final', async () => {
+    test('a lower finalized block makes no final operation open again', async () => {
       const lent = await lend()
       await world().round()
       const early = await world().rpc('eth_getBlockByNumber', [toQuantity(3), false])
@@ -159,12 +159,12 @@ describe('a node', () => {
       { error: { code: -32602, message: 'invalid block tag' } },
       { error: { code: -32601, message: 'archive requests need another plan' } },
       { answer: null },
-    ])('(%j) is served: the authorization is attached', async (fault) => {
+    ])('(%j) is used, and the authorization is included', async (fault) => {
       world().proxy.set(onCode(fault))
       const first = await lend()
       await world().round()
       await expectDone(first)
-      // The wallet is delegated for good by now: one authorization too many does no harm.
+      // The delegation of the wallet is final by now. A superfluous authorization is harmless.
       await world().mine(40)
       const { address } = first.wallet
       await world().mint(first.wallet, usdcUnits)
@@ -225,7 +225,7 @@ describe('a node', () => {
       const { sentAt } = world().driver()
       for (const [hash, at] of sentAt) sentAt.set(hash, at - 10_000)
     }
-    const taken = [
+    const known = [
       { code: -32000, message: 'already known' },
       { code: -32003, message: 'transaction already imported' },
       { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
@@ -238,7 +238,7 @@ describe('a node', () => {
       { code: -32005, message: 'daily request count exceeded' },
     ].map((refuse): RpcFault => ({ refuse }))
 
-    test.each([...taken, ...lost])('(%j) decides nothing: blocks do', async (fault) => {
+    test.each([...known, ...lost])('(%j) does not end it: only blocks do', async (fault) => {
       const before = (await world().transactions()).length
       const lends = [await lend()]
       await world().sign()

@@ -18,19 +18,19 @@ import {
   prepareActions,
   type RunningIntent,
 } from './world/everyAction.js'
-import { startFork, startSecondAddress, type Baseline } from './world/baseline.js'
+import { startFork, startSecondAddress, type SecondEndpoint } from './world/secondEndpoint.js'
 import type { RpcFault } from '../support/faultProxy.js'
 import type { World } from './world/fixture.js'
 
-/** A withdrawal is two operations: it ends with a swap. */
+/** A withdrawal has two operations, because it ends with a swap. */
 const OPERATIONS_OF_EACH = actions.length + 1
-/** More than are indexed in one go: the driver reads their logs by range. */
+/** More than one round indexes, so that the driver reads their logs by range. */
 const BLOCKS_MISSED = 200
 const BLOCK_MS = 250
-/** Some seconds: what only waits for one before it has its time. */
+/** Some seconds, so that a transaction that waits for a lower nonce has time. */
 const BLOCKS_BETWEEN_CLEARINGS = 20
 const LIMIT_MS = 240_000
-/** Shorter than usual, so that what is silent costs less time. */
+/** Shorter than usual, so that an unanswered request costs less time, ms. */
 const waits = { timeoutMs: 2_000, patienceMs: 500, probeMs: 200 }
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
@@ -54,12 +54,12 @@ vi.setConfig({ testTimeout: LIMIT_MS + 90_000, hookTimeout: LIMIT_MS + 90_000 })
 
 const faultsOf = (source: string) => seededFaults(drawsOf(seed, source), rates)
 
-/** What is connected; `run` begins its work, and returns what ends it. */
+/** A connected signer and driver. `run` starts them and returns a function that ends them. */
 type Relayer = { run(): () => Promise<unknown> }
 
 describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   let world: World
-  let other: Baseline
+  let other: SecondEndpoint
 
   afterEach(async () => {
     world?.proxy.set(undefined)
@@ -81,7 +81,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     const [forSigner, forDriver] = clients as [(typeof clients)[0], (typeof clients)[0]]
     const chains = { list: [forSigner], byId: () => forSigner }
     const signer = { ...world.signer, db: signerDb, chains }
-    // Who begins with faults does not know yet which one is on a fork: that is for tests of its own.
+    // Under faults from the start the fork would not be known. Other tests cover that.
     for (const client of clients) await untilCompared(client)
     return {
       run() {
@@ -99,7 +99,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     }
   }
 
-  /** Until the fork, where there is one, is known for what it is. */
+  /** Waits until the client knows the endpoint on a fork, if there is one. */
   async function untilCompared(client: ChainClient): Promise<void> {
     const isCompared = async () => {
       await readBlock(client, 'latest')
@@ -108,24 +108,24 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     await world.waitUntil(isCompared)
   }
 
-  async function mineOn(over: AbortSignal): Promise<void> {
-    for (let blocks = 0; !over.aborted; blocks++) {
+  async function mineOn(stopping: AbortSignal): Promise<void> {
+    for (let blocks = 0; !stopping.aborted; blocks++) {
       await sleep(BLOCK_MS)
       await world.mine()
       if (blocks % BLOCKS_BETWEEN_CLEARINGS === 0) await clearQueue()
-      // Its blocks are others, and more.
+      // The fork has different blocks, and more of them.
       if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x2'])
     }
   }
 
-  /** What arrives while anvil mines the one before may stay queued there for ever. A node forgets; this one is made to. */
+  /** anvil may keep a transaction queued forever when it arrives while the previous one is mined. Nodes drop it. */
   async function clearQueue(): Promise<void> {
     const { queued } = await world.rpc<{ queued: object }>('txpool_content')
     for (const sender of Object.keys(queued))
       await world.rpc('anvil_removePoolTransactions', [sender])
   }
 
-  const isOver = async () => {
+  const hasEnded = async () => {
     const open = await world.db('operation').whereNotIn('state', ['confirmed', 'final'])
     const all = await world.db('operation').where({ chain_id: world.chain.chainId })
     return open.length === 0 && all.length >= ordered
@@ -133,69 +133,72 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   let ordered = 0
 
   async function runAll(relayer: Relayer, intents: RunningIntent[]): Promise<void> {
-    const over = new AbortController()
-    const mining = mineOn(over.signal)
+    const ending = new AbortController()
+    const mining = mineOn(ending.signal)
     const end = relayer.run()
     const handInAll = async () => {
       for (const intent of intents) await intent.handIn()
-      return isOver()
+      return hasEnded()
     }
     await world
       .waitUntil(handInAll, LIMIT_MS)
-      .catch(tellOpen)
+      .catch(printOpen)
       .finally(async () => {
-        over.abort()
+        ending.abort()
         await Promise.all([mining, end()])
       })
   }
 
-  /** What a failed run leaves behind tells more than that it was late. */
-  async function tellOpen(late: unknown): Promise<never> {
+  /** Prints the open operations and the last log entries of a failed run. */
+  async function printOpen(late: unknown): Promise<never> {
     const open = await world
       .db('operation')
       .whereNotIn('state', ['confirmed', 'final'])
       .select('kind', 'state', 'code', 'message')
     const pool = await world.rpc('txpool_content').catch(() => undefined)
-    const told = world.logs.slice(-20).map(({ message, facts }) => [message, facts])
-    const facts = JSON.stringify({ open, pool, told }, (_key, value: unknown) =>
+    const logs = world.logs.slice(-20).map(({ message, facts }) => [message, facts])
+    const facts = JSON.stringify({ open, pool, logs }, (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     )
     process.stdout.write(`${facts}\n`)
     throw late
   }
 
-  test.each<[number, string, () => Promise<Baseline>]>([
-    [20, 'both of one chain', () => startSecondAddress(world)],
-    [50, 'one of them on a fork, which is longer', () => startFork(world)],
-  ])('%d intents over two endpoints that fail, %s: each once', async (count, _, startOther) => {
-    const ofEach = count / actions.length
-    world = await createFullWorld()
-    const intents = await prepareActions(world, ofEach)
-    const prepared = await world.db('operation').where({ chain_id: world.chain.chainId })
-    ordered = prepared.length + ofEach * OPERATIONS_OF_EACH
-    const from = await world.rpc<string>('eth_blockNumber')
-    await world.driver().db.destroy()
-    other = await startOther()
-    await world.mine(BLOCKS_MISSED)
-    if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x1'])
-    const relayer = await connectRelayer()
-    world.proxy.set(faultsOf('first'))
-    other.proxy.set(faultsOf('second'))
-    await runAll(relayer, intents)
-    world.proxy.set(undefined)
-    other.proxy.set(undefined)
+  test.each<[number, string, () => Promise<SecondEndpoint>]>([
+    [20, 'both of the same node', () => startSecondAddress(world)],
+    [50, 'one of them on a longer fork', () => startFork(world)],
+  ])(
+    '%d intents over two failing endpoints, %s: each is executed once',
+    async (count, _, startOther) => {
+      const ofEach = count / actions.length
+      world = await createFullWorld()
+      const intents = await prepareActions(world, ofEach)
+      const prepared = await world.db('operation').where({ chain_id: world.chain.chainId })
+      ordered = prepared.length + ofEach * OPERATIONS_OF_EACH
+      const from = await world.rpc<string>('eth_blockNumber')
+      await world.driver().db.destroy()
+      other = await startOther()
+      await world.mine(BLOCKS_MISSED)
+      if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x1'])
+      const relayer = await connectRelayer()
+      world.proxy.set(faultsOf('first'))
+      other.proxy.set(faultsOf('second'))
+      await runAll(relayer, intents)
+      world.proxy.set(undefined)
+      other.proxy.set(undefined)
 
-    const counts = JSON.stringify([world.proxy.counts, other.proxy.counts])
-    process.stdout.write(`endpoints ${seed}: faults ${counts}\n`)
-    const faults = await Promise.all(intents.map((intent) => intent.findFault()))
-    expect(faults.filter((fault) => fault !== undefined)).toEqual([])
-    expect(await countExecutions(world, `0x${(Number(from) + 1).toString(16)}`)).toEqual({
-      userOperations: 4 * ofEach,
-      fundings: ofEach,
-      mints: ofEach,
-    })
-    expect(await world.db('operation').where({ success: false })).toEqual([])
-    expect(await world.db('operation').where({ state: 'rejected' })).toEqual([])
-    expect(world.logs.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
-  })
+      const counts = JSON.stringify([world.proxy.counts, other.proxy.counts])
+      process.stdout.write(`endpoints ${seed}: faults ${counts}\n`)
+      const faults = await Promise.all(intents.map((intent) => intent.findFault()))
+      expect(faults.filter((fault) => fault !== undefined)).toEqual([])
+      expect(await countExecutions(world, `0x${(Number(from) + 1).toString(16)}`)).toEqual({
+        userOperations: 4 * ofEach,
+        fundings: ofEach,
+        mints: ofEach,
+      })
+      expect(await world.db('operation').where({ success: false })).toEqual([])
+      expect(await world.db('operation').where({ state: 'rejected' })).toEqual([])
+      expect(world.logs.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
+    },
+  )
 })

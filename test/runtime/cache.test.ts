@@ -9,7 +9,7 @@ describe('createCache', () => {
     vi.useRealTimers()
   })
 
-  /** Whoever is asked answers with how often he was, or fails while `fails`. */
+  /** Returns how often it was called, or fails while `fails`. */
   function createSource() {
     const source = { asked: 0, fails: false }
     const ask = (key: string): Promise<string> => {
@@ -20,21 +20,21 @@ describe('createCache', () => {
     return { source, ask }
   }
 
-  test('asks once for all who ask before the answer is there', async () => {
+  test('loads once for all concurrent reads', async () => {
     const { source, ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000 })
     const answers = await Promise.all([read('a'), read('a'), read('a')])
     expect([...answers, source.asked]).toEqual(['a 1', 'a 1', 'a 1', 1])
   })
 
-  test('tells each key its own answer', async () => {
+  test('returns the value of each key', async () => {
     const { source, ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000 })
     expect([await read('a'), await read('b'), await read('a')]).toEqual(['a 1', 'b 2', 'a 1'])
     expect(source.asked).toBe(2)
   })
 
-  test('an answer is as old as it may be, and no older', async () => {
+  test('keeps a value for its maximum age, and no longer', async () => {
     const { ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000 })
     await read('a')
@@ -44,7 +44,7 @@ describe('createCache', () => {
     expect(await read('a')).toBe('a 2')
   })
 
-  test('a question that hangs does not hold up those who come when its time is over', async () => {
+  test('a load that hangs does not delay reads after its maximum age', async () => {
     let asked = 0
     const read = createCache(
       (key: string) => {
@@ -58,7 +58,7 @@ describe('createCache', () => {
     expect(await read('a')).toBe('a')
   })
 
-  test('a failure is told to those who wait, and kept from those who come later', async () => {
+  test('a failure rejects the waiting reads, and is not kept for later ones', async () => {
     const { source, ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000 })
     source.fails = true
@@ -68,7 +68,7 @@ describe('createCache', () => {
     expect([await read('a'), source.asked]).toEqual(['a 2', 2])
   })
 
-  test('beyond its bound the oldest key is forgotten', async () => {
+  test('drops the oldest key beyond its maximum size', async () => {
     const { ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000, max: 2 })
     for (const key of ['a', 'b', 'c']) await read(key)
@@ -76,7 +76,7 @@ describe('createCache', () => {
     expect(await read('a')).toBe('a 4')
   })
 
-  test('what is over makes room first', async () => {
+  test('drops expired entries first', async () => {
     const { ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000, max: 2 })
     await read('a')
@@ -87,7 +87,7 @@ describe('createCache', () => {
     expect([await read('b'), await read('c')]).toEqual(['b 2', 'c 3'])
   })
 
-  test('keys that are objects are told apart by what is named', async () => {
+  test('identifies object keys by the given identity', async () => {
     const { source, ask } = createSource()
     const read = createCache(({ name }: { name: string }) => ask(name), {
       keyOf: ({ name }) => name,

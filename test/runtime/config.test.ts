@@ -33,7 +33,7 @@ describe('loadConfig', () => {
     })
   })
 
-  test('api: fundings are few on a public network, as many as are asked for on the devnet, or as set', () => {
+  test('api: fundings are limited on a public network, unlimited on the devnet, or as set', () => {
     const limitsOf = (more: object) => fundingLimitsOf(loadConfig('api', { ...complete, ...more }))
     expect(limitsOf({})).toEqual({ perWallet: 1, perAccount: 20 })
     const devnet = { NETWORK: 'devnet', DEVNET_FILE: '/devnet.json' }
@@ -45,20 +45,20 @@ describe('loadConfig', () => {
     )
   })
 
-  test('several RPC URLs of a chain, in their order', () => {
+  test('keeps the order of several RPC URLs of a chain', () => {
     const [first, second] = ['https://one.example/hunter2', 'http://two:8545']
     const settings = { ...complete, RPC_URL_BASE_SEPOLIA: `${first}, ${second}` }
     expect(loadConfig('api', settings).rpcUrls['base-sepolia']).toEqual([first, second])
   })
 
-  test('signer: needs its KEK and no Temporal', () => {
+  test('signer: requires its KEK, and no Temporal', () => {
     expect(loadConfig('signer', { ...common, KEK_FILE: 'kek' })).toMatchObject({
       ...{ SENDERS_PER_CHAIN: 2, OPERATION_GAS_ETH: 10n ** 17n },
     })
     expect(refusal('signer', common)).toContain('KEK_FILE')
   })
 
-  test('limits: the usual ones, or what is set; daily ones only where they are set', () => {
+  test('limits: the defaults, or as set; daily limits only where set', () => {
     const settings = { ...common, KEK_FILE: 'kek' }
     const usual = { swapLossBps: 100n, swapDriftBps: 50n, bridgeFeeBps: 20n }
     const { limits, DAILY_LIMIT_USD } = loadConfig('signer', settings)
@@ -76,7 +76,7 @@ describe('loadConfig', () => {
     }
   })
 
-  test('signer: what an operation may cost is an amount of ETH above zero', () => {
+  test('signer: the highest cost of an operation is an amount of ETH above zero', () => {
     const at = (OPERATION_GAS_ETH: string) => ({ ...common, KEK_FILE: 'kek', OPERATION_GAS_ETH })
     expect(loadConfig('signer', at('0.0025')).OPERATION_GAS_ETH).toBe(2_500_000_000_000_000n)
     for (const amount of ['0', '0.0', '-1', '1e3', 'ten', '0.0000000000000000001']) {
@@ -84,7 +84,7 @@ describe('loadConfig', () => {
     }
   })
 
-  test('signer: what the treasury may send to senders, by chain, in ETH', () => {
+  test('signer: refills of senders by chain, in ETH', () => {
     const settings = {
       ...{ ...common, KEK_FILE: 'kek', REFILL_HIGHEST_ETH_BASE_SEPOLIA: '0.25' },
       REFILL_DAILY_ETH_ARBITRUM_SEPOLIA: '0',
@@ -100,19 +100,19 @@ describe('loadConfig', () => {
     })
   })
 
-  test.each(['-1', '1e3', '0.0000000000000000001', 'much'])('signer: refuses %s ETH', (eth) => {
+  test.each(['-1', '1e3', '0.0000000000000000001', 'much'])('error: signer with %s ETH', (eth) => {
     const settings = { ...common, KEK_FILE: 'kek', REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: eth }
     expect(refusal('signer', settings)).toContain('REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: must be')
   })
 
-  test('senders: need the attestation service, and neither a KEK nor Temporal', () => {
+  test('relayer: requires the attestation service, and neither a KEK nor Temporal', () => {
     const devnet = { ...common, NETWORK: 'devnet', DEVNET_FILE: 'devnet.json' }
     expect(refusal('relayer', devnet)).toContain('ATTESTATION_URL')
     expect(loadConfig('relayer', common)).toMatchObject({ NETWORK: 'testnet' })
   })
 
   test.each(['worker', 'relayer', 'signer'] as const)(
-    '%s: listens and leads past a pooler when there is one',
+    '%s: listens and leads on a direct connection beside a pooler',
     (role) => {
       const direct = 'postgres://steward_worker:hunter2@primary:5432/steward'
       const { DATABASE_URL } = common
@@ -125,19 +125,19 @@ describe('loadConfig', () => {
     },
   )
 
-  test('an empty variable is an absent one', () => {
+  test('an empty variable counts as absent', () => {
     expect(loadConfig('api', { ...complete, API_PORT: '' }).API_PORT).toBe(3_000)
     expect(refusal('api', { ...complete, DATABASE_URL: '' })).toContain('DATABASE_URL')
   })
 
-  test('names every bad variable at once', () => {
+  test('error: names every invalid variable at once', () => {
     const message = refusal('api', { NETWORK: 'moon', API_PORT: 'x' })
     const names = ['NETWORK', 'API_PORT', 'DATABASE_URL', 'TEMPORAL_ADDRESS']
     names.push('RPC_URL_ETHEREUM_SEPOLIA', 'RPC_URL_ARBITRUM_SEPOLIA', 'RPC_URL_BASE_SEPOLIA')
     for (const name of names) expect(message).toContain(`  ${name}: `)
   })
 
-  test('devnet: needs its addresses', () => {
+  test('devnet: requires its addresses', () => {
     const devnet = { ...complete, NETWORK: 'devnet' }
     const names = { DEVNET_FILE: 'devnet.json', ATTESTATION_URL: 'http://127.0.0.1:8548' }
     for (const name of Object.keys(names)) {
@@ -149,7 +149,7 @@ describe('loadConfig', () => {
     }
   })
 
-  test('testnet: the relayer ask Circle for attestations, and nobody else does', () => {
+  test('testnet: only the relayer uses the attestation service of Circle', () => {
     const { ATTESTATION_URL } = loadConfig('relayer', complete)
     expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
     for (const role of ['api', 'worker', 'signer'] as const) {
@@ -176,24 +176,24 @@ describe('loadConfig', () => {
     ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,ws://node/hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,'],
     ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,https://node/hunter2'],
-  ])('refuses %s=%j and does not repeat it', (name, value) => {
+  ])('error: %s=%j, without repeating it', (name, value) => {
     const message = refusal('api', { ...complete, [name]: value })
     expect(message).toContain(name)
     expect(message).not.toContain('hunter2')
   })
 
-  test('senders: refuse an address of another kind and do not repeat it', () => {
+  test('relayer: error: an invalid URL of the attestation service, without repeating it', () => {
     const message = refusal('relayer', { ...complete, ATTESTATION_URL: 'hunter2' })
     expect(message).toContain('ATTESTATION_URL')
     expect(message).not.toContain('hunter2')
   })
 
-  test.each(['0', '17'])('signer: refuses %s senders per chain', (senders) => {
+  test.each(['0', '17'])('error: signer with %s senders per chain', (senders) => {
     const environment = { ...complete, SENDERS_PER_CHAIN: senders }
     expect(refusal('signer', environment)).toContain('SENDERS_PER_CHAIN')
   })
 
-  test('takes a database behind a socket', () => {
+  test('accepts a database behind a socket', () => {
     const url = 'postgres:///steward?host=/var/run/postgresql'
     expect(loadConfig('api', { ...complete, DATABASE_URL: url }).DATABASE_URL).toBe(url)
   })

@@ -4,7 +4,7 @@ import { createLimiter } from '../../runtime/limiter.js'
 
 const refuse = () => new Error('full')
 
-/** Work that ends when it is let go, and how much of it has begun. */
+/** Work that ends when it is released, and how much of it has started. */
 function createWork() {
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -17,7 +17,7 @@ function createWork() {
 }
 
 describe('createLimiter', () => {
-  test('calls of a key beyond its share wait in their order, those of another key do not', async () => {
+  test('calls of a key beyond its limit wait in order, calls of another key do not', async () => {
     const run = createLimiter({ atOnce: 2, patienceMs: 60_000 }, refuse)
     const { begun, ends, work } = createWork()
     const calls = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => run(name[0] ?? '', work(name)))
@@ -33,13 +33,13 @@ describe('createLimiter', () => {
     expect(await Promise.all(calls)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1'])
   })
 
-  test('a call that fails frees its place', async () => {
+  test('a call that fails frees its slot', async () => {
     const run = createLimiter({ atOnce: 1, patienceMs: 60_000 }, refuse)
     await expect(run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await run('a', () => Promise.resolve(1))).toBe(1)
   })
 
-  test('a call whose turn does not come in time is refused, and does no work', async () => {
+  test('error: a call that waits too long, and its work never starts', async () => {
     const run = createLimiter({ atOnce: 1, patienceMs: 20 }, refuse)
     const { begun, ends, work } = createWork()
     const first = run('a', work('first'))

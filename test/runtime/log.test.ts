@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.js'
 
 const secret = 'postgres://user:hunter2@db/steward'
 
-/** What a log writes while `action` uses it. */
+/** The output of a log while `action` uses it. */
 function linesOf(action: (log: Log) => void): { text: string; lines: Record<string, unknown>[] } {
   const { log, lines } = createCapturedLog('test', 'info')
   action(log)
@@ -16,7 +16,7 @@ function linesOf(action: (log: Log) => void): { text: string; lines: Record<stri
   }
 }
 
-/** What a process writes to its standard output that logs and does `action` then. */
+/** The standard output of a process that logs and then runs `action`. */
 function outputOf(action: string): string {
   const log = new URL('../../runtime/log.ts', import.meta.url).href
   const script = `import { createLog } from '${log}'
@@ -33,11 +33,11 @@ describe('createLog', () => {
     ['exits', 'process.exit()'],
     ['gets no time for it', 'log.fatal("bye"); process.kill(process.pid, "SIGKILL")'],
     ['goes on', 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 1_000)'],
-  ])('no line is lost when the process %s', (_how, action) => {
+  ])('loses no line when the process %s', (_how, action) => {
     expect(outputOf(action)).toContain('"msg":"hello"')
   })
 
-  test('of our own errors: code, message, details', () => {
+  test('our own errors: code, message, details', () => {
     const error = new ServiceError('RPC_ERROR', 'No answer.', { chain: 'a' })
     const { lines } = linesOf((log) => log.error({ err: error, requestId: 'r' }, 'failed'))
     expect(lines).toMatchObject([{ msg: 'failed', requestId: 'r' }])
@@ -51,7 +51,7 @@ describe('createLog', () => {
     })
   })
 
-  test('of foreign errors: name, code and place, never the message', () => {
+  test('foreign errors: name, code and stack frames, never the message', () => {
     const error = Object.assign(new TypeError(`no route to ${secret}`), { code: 'ECONNREFUSED' })
     const { lines, text } = linesOf((log) => log.error({ err: error }, 'failed'))
     expect(lines[0]?.err).toMatchObject({ name: 'TypeError', code: 'ECONNREFUSED' })
@@ -61,7 +61,7 @@ describe('createLog', () => {
 
   test.each([
     [
-      'as the cause of ours',
+      'as the cause of our own error',
       (log: Log, error: Error) => {
         const outer = new ServiceError('UNAVAILABLE', 'Away.', {}, { cause: error })
         log.warn({ err: outer }, 'failed')
@@ -70,20 +70,20 @@ describe('createLog', () => {
     ['without words of ours', (log: Log, error: Error) => log.error({ err: error })],
     ['alone', (log: Log, error: Error) => log.error(error)],
     ['alone, with words', (log: Log, error: Error) => log.error(error, 'failed')],
-  ] as const)('a foreign message stays out: %s', (_title, say) => {
+  ] as const)('omits a foreign message: %s', (_title, say) => {
     const { text, lines } = linesOf((log) => say(log, new Error(secret)))
     expect(lines).toHaveLength(1)
     expect(text).not.toContain('hunter2')
   })
 
-  test('a message that looks like a stack stays out', () => {
+  test('omits a message that looks like a stack', () => {
     const { text } = linesOf((log) =>
       log.error({ err: new Error(`x\n    at ${secret}`) }, 'failed'),
     )
     expect(text).not.toContain('hunter2')
   })
 
-  test('a code that is no code, and what is no error, stay out', () => {
+  test('omits an invalid code, and values that are not errors', () => {
     const odd = Object.assign(new Error(''), { code: { url: secret } })
     const { text } = linesOf((log) => {
       log.error({ err: odd }, 'failed')
@@ -92,13 +92,13 @@ describe('createLog', () => {
     expect(text).not.toContain('hunter2')
   })
 
-  test('says what is told without facts', () => {
+  test('logs a message without facts', () => {
     expect(linesOf((log) => log.info('hello')).lines).toMatchObject([
       { msg: 'hello', name: 'test' },
     ])
   })
 
-  test('keeps silent below its level', () => {
+  test('omits lines below its level', () => {
     expect(linesOf((log) => log.debug('hello')).text).toBe('')
   })
 })

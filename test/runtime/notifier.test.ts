@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
 describe('createNotifier', () => {
-  test('wakes who waits for it, and leaves nothing at the signal', async () => {
+  test('wakes a waiting loop, and leaves no listener at the signal', async () => {
     const notifier = createNotifier()
     const { signal } = new AbortController()
     const waiting = notifier.wait(HOUR_MS, signal)
@@ -17,7 +17,7 @@ describe('createNotifier', () => {
     expect(listeners(signal)).toBe(0)
   })
 
-  test('rung while nobody waits, it wakes the next one, and only that one', async () => {
+  test('a notification without a waiting loop wakes the next one, and only that one', async () => {
     const notifier = createNotifier()
     const stopping = new AbortController()
     notifier.notify()
@@ -31,7 +31,7 @@ describe('createNotifier', () => {
     expect(isAwake).toBe(true)
   })
 
-  test('wakes by itself after its time, and at once where all is stopping', async () => {
+  test('wakes after its timeout, and at once when the process stops', async () => {
     const notifier = createNotifier()
     await notifier.wait(1, new AbortController().signal)
     await notifier.wait(HOUR_MS, AbortSignal.abort())

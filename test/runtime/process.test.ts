@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Supervises itself, is listened to by so many at once, and ends as it is told to. */
+/** Installs its graceful stop, gets this many listeners, and stops on request. */
 const program = (listeners: number) => `
-  import { createLog } from './log.ts'
-  import { runProcess } from './process.ts'
+  import { createLog } from './runtime/log.ts'
+  import { runProcess } from './runtime/process.ts'
   const { stopping } = runProcess(createLog('worker', 'fatal'))
   for (let i = 0; i < ${listeners}; i++) stopping.addEventListener('abort', () => i)
   process.kill(process.pid, 'SIGTERM')`
@@ -20,7 +20,7 @@ async function warningsWith(listeners: number): Promise<string> {
   return stderr
 }
 
-test('a worker full of activities may listen for its stop without a warning; a leak is warned of', async () => {
+test('runProcess allows the listeners of a full worker without a warning, and warns about a leak', async () => {
   expect(await warningsWith(5_040)).toBe('')
   expect(await warningsWith(6_000)).toContain('MaxListenersExceededWarning')
 })

@@ -69,8 +69,8 @@ describe('waiting operations', () => {
     const rows = await Promise.all(own.map(({ operationId }) => world.row(operationId)))
     for (const row of rows) expect(row).toMatchObject({ state: 'confirmed', success: true })
     const raw = (await world.sends()).find(({ tx_id }) => tx_id === rows[0]?.tx_id)?.raw ?? ''
-    const brought = Transaction.from(raw).authorizationList ?? []
-    expect(brought.map(({ signature }) => signature.serialized)).toEqual([
+    const included = Transaction.from(raw).authorizationList ?? []
+    expect(included.map(({ signature }) => signature.serialized)).toEqual([
       (rows[0]?.payload as Payload).authorization?.signature,
     ])
     const kept = rows.map((row) => (row?.payload as Payload).authorization)

@@ -5,7 +5,7 @@ import { poolOf as marketPoolOf } from '../../evm/lending/markets.js'
 import { isBlocked } from '../support/blocked.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 import { configure } from '../relayer/world/scenes/freeze.js'
-import { leaveRoom, poolOf, setCash } from '../relayer/world/limits.js'
+import { leaveCapacity, poolOf, setCash } from '../relayer/world/limits.js'
 import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
 import type { Submitted } from '../relayer/world/fixture.js'
 
@@ -57,9 +57,9 @@ describe('deposits above the cap of a market', () => {
   }
 
   test('the ones that fit together are signed, the others wait with the reason, and none fails on the chain', async () => {
-    const room = await leaveRoom(world, 4n)
+    const capacity = await leaveCapacity(world, 4n)
     // Two fit and a third one does not, with any interest in between.
-    const all = await lendEach(8, room / 2n - 100_000n)
+    const all = await lendEach(8, capacity / 2n - 100_000n)
     await signTwice()
     expect(await statesOf(all)).toEqual({ signed: 2, deferred: 6 })
     const waiting = (await rowsOf(all)).filter((row) => row?.state === 'deferred')
@@ -78,7 +78,7 @@ describe('deposits above the cap of a market', () => {
       await signTwice()
       expect(await statesOf(all)).toEqual({ confirmed: 2, deferred: 6 })
     }
-    await leaveRoom(world, 100n)
+    await leaveCapacity(world, 100n)
     await retryAll(all)
     await signTwice()
     await include()
@@ -86,16 +86,16 @@ describe('deposits above the cap of a market', () => {
   })
 
   test('a waiting deposit is served before a later one, unless it is too large for the market', async () => {
-    const room = await leaveRoom(world, 4n)
-    const [first] = await lendEach(1, (room * 6n) / 10n)
+    const capacity = await leaveCapacity(world, 4n)
+    const [first] = await lendEach(1, (capacity * 6n) / 10n)
     await world.sign()
     const [second, larger] = [
-      ...(await lendEach(1, (room * 9n) / 10n)),
-      ...(await lendEach(1, 2n * room)),
+      ...(await lendEach(1, (capacity * 9n) / 10n)),
+      ...(await lendEach(1, 2n * capacity)),
     ]
     await world.sign()
     expect(await statesOf([first, second, larger] as Lend[])).toEqual({ signed: 1, deferred: 2 })
-    const [third] = await lendEach(1, room / 10n)
+    const [third] = await lendEach(1, capacity / 10n)
     await world.sign()
     // The remaining capacity would fit the third one, but the second one was first.
     expect(await world.row((third as Lend).operationId)).toMatchObject({ state: 'deferred' })
@@ -114,11 +114,11 @@ describe('deposits above the cap of a market', () => {
 
   test('a market without a cap that reverts once during a block import accepts all', async () => {
     const all = await lendEach(3, usdcUnits)
-    let isToldOnce = false
+    let hasReverted = false
     world.proxy.set(async ({ method, params }) => {
       const { data = '' } = (params[0] ?? {}) as { data?: string }
-      if (isToldOnce || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
-      isToldOnce = true
+      if (hasReverted || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
+      hasReverted = true
       const reported = await world.rpc<string>(method, params)
       const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [
         AggregateArguments[],
@@ -133,19 +133,19 @@ describe('deposits above the cap of a market', () => {
     })
     await world.sign()
     world.proxy.set(undefined)
-    expect(isToldOnce).toBe(true)
+    expect(hasReverted).toBe(true)
     expect(await statesOf(all)).toEqual({ signed: 3 })
     await include()
   })
 
   test('concurrent signers decide one after the other', async () => {
-    await leaveRoom(world, 4n)
+    await leaveCapacity(world, 4n)
     const [lend] = (await lendEach(1, usdcUnits)) as [Lend]
     const deciding = await world.db.transaction()
     await lockContended(deciding, world.chain.chainId, [`deposit:${marketPoolOf(poolOf(world))}`])
-    let isOver = false
-    const signing = world.sign().finally(() => (isOver = true))
-    await world.waitUntil(async () => isOver || (await isBlocked(world.db)))
+    let hasEnded = false
+    const signing = world.sign().finally(() => (hasEnded = true))
+    await world.waitUntil(async () => hasEnded || (await isBlocked(world.db)))
     const meanwhile = await statesOf([lend])
     await deciding.commit()
     await signing
@@ -155,7 +155,7 @@ describe('deposits above the cap of a market', () => {
   })
 
   test('a closed market refuses', async () => {
-    await leaveRoom(world, 4n)
+    await leaveCapacity(world, 4n)
     const [lend] = await lendEach(1, 100n * usdcUnits)
     await configure(world, 'setReserveFreeze', true)
     await world.index()

@@ -153,8 +153,8 @@ describe('a refusal', () => {
     world.proxy.set(undefined)
     await world.retryNow(lend)
     await world.sign()
-    const over = { state: 'rejected', code: 'DEPOSIT_FAILED', tx_id: null }
-    expect(await world.row(lend.operationId)).toMatchObject(over)
+    const ended = { state: 'rejected', code: 'DEPOSIT_FAILED', tx_id: null }
+    expect(await world.row(lend.operationId)).toMatchObject(ended)
     expect(await count()).toBe(before)
   })
 })

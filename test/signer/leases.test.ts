@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-const take = (leaseOwner: string) =>
+const claim = (leaseOwner: string) =>
   claimOperations(world.signerDb, { ...sender, lateSeconds: 60 }, leaseOwner)
 
 describe('the lease of a killed signer', () => {
@@ -37,15 +37,15 @@ describe('the lease of a killed signer', () => {
     '%s: another signer claims the operation after the lease expires, not before',
     async (state) => {
       await setState(state)
-      const taken = await take('dead')
-      expect(taken).toMatchObject([{ id }])
+      const claimed = await claim('dead')
+      expect(claimed).toMatchObject([{ id }])
       await passTime(LEASE_MS / 2)
-      expect(await take('other')).toEqual([])
+      expect(await claim('other')).toEqual([])
       await passTime(LEASE_MS / 2)
-      expect(await take('other')).toHaveLength(1)
+      expect(await claim('other')).toHaveLength(1)
       expect(await world.row(id)).toMatchObject({ lease_owner: 'other', lost_leases: 1 })
       // If the first signer still runs, it can store nothing.
-      const stored = await world.signerDb.transaction((trx) => lockClaimed(trx, taken, 'dead'))
+      const stored = await world.signerDb.transaction((trx) => lockClaimed(trx, claimed, 'dead'))
       expect(stored).toEqual([])
     },
   )

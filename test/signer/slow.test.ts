@@ -57,7 +57,7 @@ const lendFrom = async (wallets: StoredWallet[]): Promise<Lend[]> => {
 const stateOf = async ({ operationId }: Lend) => (await world.row(operationId))?.state
 const areSigned = async (lends: Lend[]) =>
   (await Promise.all(lends.map(stateOf))).every((state) => state === 'signed')
-const isOver = async (lend: Lend) =>
+const hasEnded = async (lend: Lend) =>
   ['deferred', 'rejected'].includes((await stateOf(lend)) ?? '') || (await areSigned([lend]))
 
 /** Index of a log entry, Infinity when it is missing. */
@@ -87,7 +87,7 @@ describe('an unanswered estimate', () => {
     startSigner()
     await world.waitUntil(() => areSigned(lends))
     held.letGo()
-    await world.waitUntil(() => isOver(poisoned))
+    await world.waitUntil(() => hasEnded(poisoned))
     // They were signed before the slow one failed.
     expect(signedAt(lends[0] as Lend)).toBeLessThan(placeOf('operation not prepared'))
     expect(new Set(lends.map(signedAt)).size).toBe(1)
@@ -113,7 +113,7 @@ describe('an unanswered estimate', () => {
       expect(signedBy(sender)).toBeLessThan(placeOf('operation not prepared'))
     }
     expect(new Set(await sendersOf(world, lends))).toEqual(new Set(world.senders))
-    await world.waitUntil(() => isOver(poisoned))
+    await world.waitUntil(() => hasEnded(poisoned))
   })
 
   test('is not overtaken by a later operation of its wallet', async () => {

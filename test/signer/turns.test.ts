@@ -232,18 +232,18 @@ describe('burns of one wallet', () => {
     const burn = async (of: StoredWallet) =>
       submitBurn(world, await insertCrossing(world, of, usdcUnits, 'arbitrum-sepolia'))
     const all = [await burn(wallet), await burn(wallet)]
-    const beside = [
+    const independent = [
       await burn(other),
       await submitLend(world, wallet, { market: comet, units: usdcUnits }),
     ]
     await signTwice()
     expect(await statesOf(all)).toEqual(['queued', 'signed'])
-    expect(await statesOf(beside)).toEqual(['signed', 'signed'])
+    expect(await statesOf(independent)).toEqual(['signed', 'signed'])
     await include()
     await letGo(all)
     await signTwice()
     await include()
-    expect(await statesOf([...all, ...beside])).toEqual(
+    expect(await statesOf([...all, ...independent])).toEqual(
       Array.from({ length: 4 }, () => 'confirmed'),
     )
   })

@@ -28,7 +28,7 @@ describe('createKek', () => {
       expect(statSync(file).mode & 0o777).toBe(0o600)
     }))
 
-  test('refuses to replace a file', () =>
+  test('never overwrites a file', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'kek')
       await createKek(file)
@@ -39,7 +39,7 @@ describe('createKek', () => {
 })
 
 describe('readKek', () => {
-  test('reads the key that createKek has made', () =>
+  test('reads the key that createKek wrote', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'kek')
       const made = await createKek(file)
@@ -51,7 +51,7 @@ describe('readKek', () => {
       expect(account.address).toBe(address)
     }))
 
-  test('is undefined when there is no file', () =>
+  test('returns undefined when the file does not exist', () =>
     inFolder(async (folder) => {
       expect(await readKek(join(folder, 'none'))).toBeUndefined()
     }))

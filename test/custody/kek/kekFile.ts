@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKek, type PrivateKek } from '../../../custody/kek/file.js'
 
-/** Runs `action` with a folder that is gone afterwards. */
+/** Runs `action` with a temporary folder, which is deleted afterwards. */
 export async function inFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'steward-kek-'))
   try {
@@ -13,7 +13,7 @@ export async function inFolder<T>(action: (folder: string) => Promise<T>): Promi
   }
 }
 
-/** A KEK whose file is gone. */
+/** A KEK whose file is deleted. */
 export function makeKek(): Promise<PrivateKek> {
   return inFolder((folder) => createKek(join(folder, 'kek')))
 }

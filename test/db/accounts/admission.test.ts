@@ -6,7 +6,7 @@ import { admit } from '../../../db/usage/metering.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
-/** With the rights of the API only. */
+/** With the permissions of the API only. */
 let api: Db
 let accountId: string
 let key: string
@@ -47,8 +47,8 @@ async function expectIndexed(id: string): Promise<void> {
   expect(sum).toBe(account.granted + account.purchased)
 }
 
-describe('calls that come together', () => {
-  test('of many accounts: each is answered for its own key, in its own window', async () => {
+describe('admit: concurrent calls', () => {
+  test('of many accounts: each gets the result of its own key and rate limit', async () => {
     const accounts = await times(20, newAccount)
     await database
       .db('api_key')
@@ -64,7 +64,7 @@ describe('calls that come together', () => {
   })
 
   test('are counted and charged in their order', async () => {
-    // As if the clock had stepped back since: a window that lasts for at least a minute more.
+    // The clock steps back, so the current minute lasts for at least one more minute.
     const win = Math.floor(Date.now() / 60_000) + 1
     await database
       .db('account')
@@ -81,12 +81,12 @@ describe('calls that come together', () => {
     await expectIndexed(accountId)
   })
 
-  test('whoever holds an account holds up its own calls only', async () => {
+  test('a locked account delays only its own calls', async () => {
     const free = await newAccount()
     const admitted = Array(40).fill(expect.objectContaining({ verdict: 'admitted' }))
     const held = await database.db.transaction(async (trx) => {
       await trx('account').where({ id: accountId }).forNoKeyUpdate().select('id')
-      // More than the pool has connections.
+      // More than the connections of the pool.
       const waiting = times(40, () => ask(key))
       expect(await times(40, () => ask(free.key))).toEqual(admitted)
       return { waiting }

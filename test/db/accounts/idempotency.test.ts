@@ -35,7 +35,7 @@ const newKey = (values: Partial<IdempotencyKey> = {}): IdempotencyKey => ({
   ...values,
 })
 
-/** What a POST does with its key; undefined when it was taken meanwhile. */
+/** The use of a key by a POST. Undefined when another request claimed it first. */
 function keep(key: IdempotencyKey, body: string): Promise<string | undefined> {
   return api.transaction(async (trx) => {
     await scopeTransaction(trx, accountId)
@@ -45,7 +45,7 @@ function keep(key: IdempotencyKey, body: string): Promise<string | undefined> {
   })
 }
 const rowOf = ({ key }: IdempotencyKey) => database.db('idempotency_key').where({ key })
-/** As if it had been taken so much earlier. */
+/** Makes the key older by this time. */
 const age = (key: IdempotencyKey, time: string) =>
   rowOf(key).update({
     created_at: database.db.raw('created_at - ?::interval', [time]),
@@ -55,7 +55,7 @@ const age = (key: IdempotencyKey, time: string) =>
 describe('fingerprintOf', () => {
   const same = (a: unknown, b: unknown) => fingerprintOf(a).equals(fingerprintOf(b))
 
-  test('the order of members does not matter, at any depth; absent is as undefined', () => {
+  test('ignores the order of members at any depth, and treats absent as undefined', () => {
     const body = { a: 1, b: { c: [{ d: 1, e: 2 }], f: null } }
     expect(same(body, { b: { f: null, c: [{ e: 2, d: 1 }] }, a: 1, x: undefined })).toBe(true)
   })
@@ -68,7 +68,7 @@ describe('fingerprintOf', () => {
     ['a depth', { a: { b: 1 } }, { a: [{ b: 1 }] }],
     ['null and absent', { a: null }, {}],
     ['a member more', { a: 1 }, { a: 1, b: 2 }],
-  ])('%s matters', (_title, one, other) => {
+  ])('depends on %s', (_title, one, other) => {
     expect(same(one, other)).toBe(false)
   })
 })
@@ -83,7 +83,7 @@ describe('findAnswer', () => {
     expect(await findAnswer(api, key)).toBeUndefined()
   })
 
-  test('finds that of a key that does not expire after years', async () => {
+  test('finds the answer of a key without expiry after years', async () => {
     const key = newKey({ endpoint: '/v1/intents', expires: false })
     await keep(key, 'first')
     await age(key, '10 years')
@@ -93,7 +93,7 @@ describe('findAnswer', () => {
 })
 
 describe('claimKey', () => {
-  test('takes a key anew whose time is over, for another request and 30 days more', async () => {
+  test('reclaims an expired key for another request, for 30 more days', async () => {
     const key = newKey()
     await keep(key, 'first')
     expect(await keep(key, 'second')).toBeUndefined()
@@ -106,7 +106,7 @@ describe('claimKey', () => {
     })
   })
 
-  test('of baselines that take such a key at once one has it', async () => {
+  test('two concurrent claims of an expired key: one succeeds', async () => {
     for (let i = 0; i < 10; i++) {
       const key = newKey()
       await keep(key, 'old')
@@ -122,7 +122,7 @@ describe('claimKey', () => {
 describe('deleteExpiredKeys', () => {
   const isThere = async (key: IdempotencyKey) => (await rowOf(key).select('key')).length === 1
 
-  test('an old key goes; a young one and an intent’s stay', async () => {
+  test('deletes an expired key, and keeps a recent one and one without expiry', async () => {
     const [old, young] = [newKey(), newKey()]
     const intent = newKey({ endpoint: '/v1/intents', expires: false })
     for (const key of [old, young, intent]) await keep(key, 'answer')
@@ -133,7 +133,7 @@ describe('deleteExpiredKeys', () => {
     expect(await Promise.all([old, young, intent].map(isThere))).toEqual([false, true, true])
   })
 
-  test('deletes no more than it is told, the oldest first', async () => {
+  test('deletes at most the given number, the oldest first', async () => {
     await deleteExpiredKeys(worker, 1_000)
     const keys = Array.from({ length: 5 }, () => newKey())
     for (const [i, key] of keys.entries()) {
@@ -146,7 +146,7 @@ describe('deleteExpiredKeys', () => {
     expect(await deleteExpiredKeys(worker, 10)).toBe(0)
   })
 
-  test('leaves a key that is being taken anew', async () => {
+  test('keeps an expired key that is being reclaimed', async () => {
     const key = newKey()
     await keep(key, 'old')
     await age(key, '31 days')
@@ -163,7 +163,7 @@ describe('deleteExpiredKeys', () => {
   })
 })
 
-/** Until a statement waits for another's row. */
+/** Waits until a statement waits for the row lock of another. */
 async function waitForLock(db: Db): Promise<void> {
   const waiting = () =>
     db('pg_stat_activity')

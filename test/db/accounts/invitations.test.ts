@@ -12,7 +12,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
 
 let database: TestDatabase
-/** With the rights of the API only. */
+/** With the permissions of the API only. */
 let api: Db
 let accountId: string
 let token: string
@@ -41,7 +41,7 @@ const invitation = () => database.db('invitation').where({ token_hash: tokenDige
 const refused = expect.objectContaining({ code: 'NOT_FOUND' })
 
 describe('acceptInvitation', () => {
-  test('of two at the same moment one is a member, and the other one leaves nothing', async () => {
+  test('two concurrent acceptances: one creates a member, the other leaves no rows', async () => {
     const [first, second] = [newcomer(), newcomer()]
     const trx = await api.transaction()
     expect(await acceptInvitation(trx, token, first)).toBe(accountId)
@@ -53,7 +53,7 @@ describe('acceptInvitation', () => {
     expect(await database.db('app_user').where({ id: second.userId })).toEqual([])
   })
 
-  test('error: NOT_FOUND for one that was open when somebody looked at it, and is no longer', async () => {
+  test('error: NOT_FOUND for an invitation that was used after it was read', async () => {
     const now = database.db.raw('clock_timestamp()')
     for (const change of [{ expires_at: now }, { ended_at: now }]) {
       token = (await inviteMember(database.db, { accountId, role: 'viewer' })).token
@@ -63,7 +63,7 @@ describe('acceptInvitation', () => {
     expect(await members()).toEqual([])
   })
 
-  test('error: NOT_FOUND the second time, and for an e-mail that was not invited', async () => {
+  test('error: NOT_FOUND for a second use, and for another e-mail address', async () => {
     await acceptInvitation(api, token, newcomer())
     await expect(acceptInvitation(api, token, newcomer())).rejects.toEqual(refused)
     const email = 'dave@example.com'

@@ -8,7 +8,7 @@ import { listLedger, sumLedger } from '../../../db/usage/usage.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
-/** With the rights of the API, and of the worker, only. */
+/** With the permissions of the API, and of the worker, only. */
 let api: Db
 let worker: Db
 let accountId: string
@@ -32,7 +32,7 @@ const pay = async (cost: number, route: string) => {
   return requestId
 }
 const entries = () => database.db('ledger').where({ account_id: accountId })
-/** Lets all that was written so far be as old as the first of January 2020, in turn a month. */
+/** Moves all rows so far to January and February 2020, alternating. */
 const age = () =>
   entries()
     .where({ summed: false })
@@ -45,7 +45,7 @@ const list = async () => listLedger(api, accountId, { limit: 100 })
 const sum = async () => (await list()).reduce((total, { delta }) => total + delta, 0n)
 
 describe('sumLedger', () => {
-  test('one entry for each month and reason; grants stay, and the balance is what it was', async () => {
+  test('keeps one entry per month and reason, all grants, and the balance', async () => {
     for (let turn = 0; turn < 12; turn++) {
       const requestId = await pay(2, turn % 3 ? 'POST /intents' : 'GET /wallets')
       if (turn % 4 === 0) await refund(api, requestId)
@@ -68,7 +68,7 @@ describe('sumLedger', () => {
     expect(await entries().sum('from_granted as sum')).toEqual([{ sum: '24' }])
   })
 
-  test('batches that break a month add up to the same entry; other accounts keep theirs', async () => {
+  test('batches that split a month sum to the same entry, and other accounts keep theirs', async () => {
     const other = await createAccount(database.db, { name: 'other', plan: 'pro' })
     const foreign = { accountId: other.id, requestId: newId('req_'), cost: 7, route: 'GET /x' }
     await charge(api, foreign)
@@ -88,7 +88,7 @@ describe('sumLedger', () => {
     expect(await database.db('ledger').where(theirs)).toMatchObject([{ delta: -7n, entries: 1 }])
   })
 
-  test('what is not old enough stays as it is, and is given back as ever', async () => {
+  test('keeps recent entries, which can still be refunded', async () => {
     const requestId = await pay(5, 'POST /intents')
     await entries().update({ created_at: new Date(Date.now() - 399 * 86_400_000) })
     expect(await sumLedger(worker, 1_000)).toBe(0)
@@ -96,7 +96,7 @@ describe('sumLedger', () => {
     expect((await list()).map(({ delta }) => delta)).toEqual([5n, -5n, expect.anything()])
   })
 
-  test('sums stand in the list where the last of them stood', async () => {
+  test('lists a sum at the position of its last entry', async () => {
     const ids = []
     for (let turn = 0; turn < 3; turn++) {
       await pay(1, 'GET /old')

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-test('8 processes at once: exactly the limit is admitted in a window', async () => {
+test('admit: 8 concurrent processes admit exactly the rate limit', async () => {
   const { id } = await createAccount(database.db, { name: 'test', plan: 'free' })
   const key = await createApiKey(database.db, id, { name: 'test' })
   await database.db('account').where({ id }).update({ rpm: 200 })
@@ -26,7 +26,7 @@ test('8 processes at once: exactly the limit is admitted in a window', async () 
     ({ stdout }) => JSON.parse(stdout) as { resetAt: number; verdict: string }[],
   )
   expect(answers).toHaveLength(800)
-  // A run over the edge of a minute has two windows: each is judged by itself.
+  // A run across the end of a minute has two minutes, each checked separately.
   for (const window of new Set(answers.map(({ resetAt }) => resetAt))) {
     const calls = answers.filter(({ resetAt }) => resetAt === window)
     const admitted = calls.filter(({ verdict }) => verdict === 'admitted')

@@ -14,7 +14,7 @@ import { holdsAsync } from '../../domain/plan/holds.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
-/** With the rights of the API only. */
+/** With the permissions of the API only. */
 let api: Db
 let accountId: string
 let key: string
@@ -39,7 +39,7 @@ type AdmitOptions = { requestId?: string; scope?: Scope }
 function call(cost = 1, { requestId = newId('req_'), scope = 'read' }: AdmitOptions = {}) {
   return admit(api, { key, requestId, cost, route: 'GET /test', scope })
 }
-/** As if the clock had stepped back since: a window that lasts for at least a minute more. */
+/** The clock steps back, so the current minute lasts for at least one more minute. */
 const nextMinute = () => Math.floor(Date.now() / 60_000) + 1
 
 const times = <Result>(count: number, make: () => Promise<Result>) =>
@@ -63,31 +63,31 @@ async function expectIndexed(): Promise<void> {
   expect(sum).toBe(granted + purchased)
 }
 
-describe('windows', () => {
-  test('each call counts, and tells the window that it counts in', async () => {
+describe('admit: rate limit', () => {
+  test('counts each call, and returns the minute that counts it', async () => {
     const first = await call()
     const second = await call()
     expect(first).toMatchObject({ verdict: 'admitted', limit: 100, used: 1, tier: 'free' })
     expect(second?.resetAt).toBe(60 * Math.ceil((second?.resetAt ?? 0) / 60))
-    // A window may end in between; then it begins at one again.
+    // The minute may end in between. Then the count starts at one.
     expect(second?.used).toBe(second?.resetAt === first?.resetAt ? 2 : 1)
     expect(first?.retryAfter).toBeGreaterThanOrEqual(1)
     expect(first?.retryAfter).toBeLessThanOrEqual(60)
   })
 
-  test('a full window refuses, and takes nothing', async () => {
+  test('rejects calls above the limit, without a charge', async () => {
     await setAccount({ win: nextMinute(), win_used: 99 })
     expect(await call()).toMatchObject({ verdict: 'admitted', used: 100, balance: 99n })
     expect(await call()).toMatchObject({ verdict: 'rateLimited', used: 100, balance: 99n })
     await expectIndexed()
   })
 
-  test('a clock that steps back does not open a window again', async () => {
+  test('a clock that steps back does not start a new minute', async () => {
     await setAccount({ win: nextMinute(), win_used: 100 })
     expect(await call()).toMatchObject({ verdict: 'rateLimited' })
   })
 
-  test('a clock that was far ahead for a moment keeps nobody out', async () => {
+  test('a clock that was far ahead for a moment rejects no later calls', async () => {
     await setAccount({ win: 10_000_000_000, win_used: 100 })
     expect(await call()).toMatchObject({ verdict: 'admitted', used: 1 })
   })
@@ -97,7 +97,7 @@ describe('windows', () => {
     expect(await call()).toMatchObject({ verdict: 'admitted', used: 1 })
   })
 
-  test('64 at once over 16 connections: exactly the limit is admitted', async () => {
+  test('64 concurrent calls over 16 connections: exactly the limit is admitted', async () => {
     await setAccount({ rpm: 40, win: nextMinute(), win_used: 0 })
     const calls = await times(64, () => call(0))
     expect(calls.filter((one) => one?.verdict === 'admitted')).toHaveLength(40)
@@ -106,8 +106,8 @@ describe('windows', () => {
   })
 })
 
-describe('credits', () => {
-  test('the monthly ones come with the first call, once', async () => {
+describe('admit: credits', () => {
+  test('grants the monthly credits once, with the first call', async () => {
     const calls = await times(16, () => call())
     expect(calls.map((one) => one?.verdict)).toEqual(Array(16).fill('admitted'))
     expect(await buckets()).toMatchObject({ granted: 84n, purchased: 0n, total_used: 16n })
@@ -116,7 +116,7 @@ describe('credits', () => {
     await expectIndexed()
   })
 
-  test('a new month: what is left of the old one lapses, the purchased ones stay', async () => {
+  test('a new month: the rest of the old one lapses, purchased credits stay', async () => {
     await grantCredits(database.db, accountId, { credits: 50 })
     await call(30)
     await setAccount({ period: 202_001 })
@@ -126,7 +126,7 @@ describe('credits', () => {
     await expectIndexed()
   })
 
-  test('a new month begins once, however many ask at once', async () => {
+  test('grants a new month once, with any number of concurrent calls', async () => {
     await call()
     await setAccount({ period: 202_001 })
     await times(16, () => call())
@@ -141,7 +141,7 @@ describe('credits', () => {
     expect((await buckets()).period).toBe(999_912)
   })
 
-  test('the monthly ones go first', async () => {
+  test('spends monthly credits first', async () => {
     await grantCredits(database.db, accountId, { credits: 10 })
     await call(98)
     expect(await buckets()).toMatchObject({ granted: 2n, purchased: 10n })
@@ -150,28 +150,28 @@ describe('credits', () => {
     await expectIndexed()
   })
 
-  test('too few: refused, counted, and nothing taken', async () => {
+  test('too few credits: rejected and counted, without a charge', async () => {
     await call(97)
     expect(await call(5)).toMatchObject({ verdict: 'outOfCredits', balance: 3n })
     expect(await call(3)).toMatchObject({ verdict: 'admitted', balance: 0n })
     await expectIndexed()
   })
 
-  test('64 at once of 5 credits: 20 of 100 are admitted', async () => {
+  test('64 concurrent calls of 5 credits: 20 are admitted with 100 credits', async () => {
     const calls = await times(64, () => call(5))
     expect(calls.filter((one) => one?.verdict === 'admitted')).toHaveLength(20)
     expect(calls.filter((one) => one?.verdict === 'outOfCredits')).toHaveLength(44)
     await expectIndexed()
   })
 
-  test('readCredits tells both together', async () => {
+  test('readCredits returns monthly and purchased credits together', async () => {
     await grantCredits(database.db, accountId, { credits: 50 })
     await call(30)
     const expected = { balance: 120, totalPurchased: 50, totalUsed: 30, plan: 'free' }
     expect(await readCredits(api, accountId)).toEqual(expected)
   })
 
-  test('error: a reference counts once, and an unknown account has no credits', async () => {
+  test('error: a used reference, and an unknown account', async () => {
     const pay = (id: string) =>
       grantCredits(database.db, id, { credits: 50, reference: `invoice ${id}` })
     await pay(accountId)
@@ -183,7 +183,7 @@ describe('credits', () => {
 })
 
 describe('refund', () => {
-  test('goes back to where it came from, once', async () => {
+  test('returns the credits to their buckets, once', async () => {
     await grantCredits(database.db, accountId, { credits: 10 })
     const requestId = newId('req_')
     await call(105, { requestId })
@@ -193,13 +193,13 @@ describe('refund', () => {
     await expectIndexed()
   })
 
-  test('of a call that was not charged changes nothing', async () => {
+  test('changes nothing for a call without a charge', async () => {
     await call()
     await refund(api, newId('req_'))
     expect(await buckets()).toMatchObject({ granted: 99n })
   })
 
-  test('in the next month gives back the purchased ones only: the others have lapsed', async () => {
+  test('in the next month returns only purchased credits: the others have lapsed', async () => {
     await grantCredits(database.db, accountId, { credits: 10 })
     const requestId = newId('req_')
     await call(105, { requestId })
@@ -211,7 +211,7 @@ describe('refund', () => {
     await expectIndexed()
   })
 
-  test('in the next month, before its first call, is lapsed with the rest', async () => {
+  test('in the next month, before its first call, lapses with the rest', async () => {
     const requestId = newId('req_')
     await call(40, { requestId })
     await setAccount({ period: 202_001 })
@@ -229,7 +229,7 @@ describe('charge', () => {
   const pay = (trx: Db, cost: number) =>
     charge(trx, { accountId, requestId: newId('req_'), cost, route: 'POST /test' })
 
-  test('is part of its transaction, and exactly what is left is enough', async () => {
+  test('is part of its transaction, and the exact balance suffices', async () => {
     const failed = api.transaction(async (trx) => {
       expect(await pay(trx, 100)).toEqual({ paid: true, balance: 0n })
       throw new Error('rolled back')
@@ -239,16 +239,16 @@ describe('charge', () => {
     await expectIndexed()
   })
 
-  test('too few: nothing is taken, and a new month is kept all the same', async () => {
+  test('too few credits: charges nothing, and still starts a new month', async () => {
     expect(await pay(api, 101)).toEqual({ paid: false, balance: 100n })
     await expectIndexed()
   })
 
-  test('does not wait for those that only refer to the account', async () => {
+  test('does not wait for transactions that only reference the account', async () => {
     let arrived = 0
     let open = () => {}
     const bothArrived = new Promise<void>((resolve) => (open = resolve))
-    // A claimed key refers to the account; both have one before either is charged.
+    // A claimed key references the account. Both transactions have one before either is charged.
     const post = (name: string) =>
       api.transaction(async (trx) => {
         await trx.raw(`select set_config('app.account', ?, true)`, [accountId])
@@ -265,8 +265,8 @@ describe('charge', () => {
   })
 })
 
-describe('keys', () => {
-  test('a revoked and an expired key are nobody', async () => {
+describe('admit: keys', () => {
+  test('returns undefined for a revoked and for an expired key', async () => {
     const [row] = await database.db('api_key').where({ account_id: accountId })
     await revokeApiKey(database.db, (row as { id: string }).id)
     expect(await call()).toBeUndefined()
@@ -275,14 +275,14 @@ describe('keys', () => {
     expect(await ledger()).toEqual([])
   })
 
-  test('a key without the scope is counted and not charged', async () => {
+  test('counts and does not charge a key without the scope', async () => {
     key = await createApiKey(database.db, accountId, { name: 'reader', scopes: ['read'] })
     expect(await call(1, { scope: 'write' })).toMatchObject({ verdict: 'outOfScope', used: 1 })
     expect(await buckets()).toMatchObject({ granted: 100n, total_used: 0n })
     expect(await call(1)).toMatchObject({ verdict: 'admitted', scopes: ['read'] })
   })
 
-  test('last_used_at is noted, and anew after a minute', async () => {
+  test('records last_used_at, and updates it after a minute', async () => {
     const keyRow = () => database.db('api_key').where({ account_id: accountId })
     const read = async () => (await keyRow().first<{ last_used_at: Date | null }>()).last_used_at
     expect(await read()).toBeNull()
@@ -320,13 +320,13 @@ describe('the ledger', () => {
       case 'grant':
         return grantCredits(database.db, accountId, { credits: step.credits })
       case 'month':
-        // Everything that was, was a month earlier than it was.
+        // Moves all rows back by a month.
         await database.db('ledger').where({ account_id: accountId }).decrement('period', 1)
         return account().where('period', '>', 0).decrement('period', 1)
     }
   }
 
-  test.each(['one after the other', 'four at once'])('adds up: %s', async (how) => {
+  test.each(['one after the other', 'four at once'])('equals the balance: %s', async (how) => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 24 }), async (sequence) => {
       ;({ id: accountId } = await createAccount(database.db, { name: 'any', plan: 'free' }))
       key = await createApiKey(database.db, accountId, { name: 'any' })

@@ -8,13 +8,13 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { createPartition, day, entry, idAt, nameOf } from './requestRows.js'
 
 let database: TestDatabase
-/** With the rights of the API only. */
+/** With the permissions of the API only. */
 let api: Db
 
 beforeAll(async () => {
   database = await createDatabase()
   api = connect(database.urlAs('steward_api'), 4)
-  // The day may have reopened since the tables were made.
+  // The day may have changed since the tables were created.
   const worker = connect(database.urlAs('steward_worker'), 1)
   await keepRequestPartitions(worker)
   await worker.destroy()
@@ -29,7 +29,7 @@ const newAccount = async () => (await createAccount(database.db, { name: 'x', pl
 const idsOf = async (accountId: string, filter = {}, slice = { limit: 100 }) =>
   (await listRequests(api, accountId, { ...filter, slice })).map(({ id }) => id)
 
-describe('listRequests, of many days', () => {
+describe('listRequests over many days', () => {
   const ages = [-29, -12, -12, -3, -1.5, -1, 0, 0]
   let account: string
   /** Newest first. */
@@ -49,7 +49,7 @@ describe('listRequests, of many days', () => {
       .reverse()
   })
 
-  test.each([1, 2, 3, 100])('pages of %d go on through all days', async (limit) => {
+  test.each([1, 2, 3, 100])('pages of %d continue over all days', async (limit) => {
     const read: string[] = []
     for (;;) {
       const before = read.at(-1)
@@ -60,16 +60,19 @@ describe('listRequests, of many days', () => {
     expect(read).toEqual(ids)
   })
 
-  test.each([5, 9, 12, 14, 30])('found by the first %d characters of an id', async (length) => {
-    for (const id of ids) {
-      const idPrefix = id.slice(0, length)
-      const expected = ids.filter((one) => one.startsWith(idPrefix))
-      expect(await idsOf(account, { idPrefix })).toEqual(expected)
-    }
-  })
+  test.each([5, 9, 12, 14, 30])(
+    'finds a request by the first %d characters of its id',
+    async (length) => {
+      for (const id of ids) {
+        const idPrefix = id.slice(0, length)
+        const expected = ids.filter((one) => one.startsWith(idPrefix))
+        expect(await idsOf(account, { idPrefix })).toEqual(expected)
+      }
+    },
+  )
 
   test.each([1, 2, 100])(
-    'pages of %d of a path or a caller go on through their days',
+    'pages of %d of a path or a caller continue over their days',
     async (limit) => {
       const mine = await newAccount()
       const made = ages.map((age, i) => {
@@ -111,7 +114,7 @@ describe('listRequests, of many days', () => {
     },
   )
 
-  test('of a path or a caller the days are read that have some, and no others', async () => {
+  test('reads only the days with requests of the path or caller', async () => {
     const mine = await newAccount()
     const at = day(-12)
     const one = entry(mine, { id: idAt(at), at, path: '/v1/positions' })
@@ -133,7 +136,7 @@ describe('listRequests, of many days', () => {
     for (const other of [0, -1, -20]) expect(plan).not.toContain(nameOf(other))
   })
 
-  test('found by its id, however old', async () => {
+  test('finds a request by its id, at any age', async () => {
     for (const id of ids) {
       expect(await findAnything(api, account, id)).toEqual([{ kind: 'request', id }])
     }

@@ -12,7 +12,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { createPartition, day, entry, idAt, nameOf } from './requestRows.js'
 
 let database: TestDatabase
-/** With the rights of the API, and of the worker, only. */
+/** With the permissions of the API, and of the worker, only. */
 let api: Db
 let worker: Db
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await createDatabase()
   api = connect(database.urlAs('steward_api'), 4)
   worker = connect(database.urlAs('steward_worker'), 1)
-  // The day may have reopened since the tables were made.
+  // The day may have changed since the tables were created.
   await keepRequestPartitions(worker)
 })
 afterAll(async () => {
@@ -36,7 +36,7 @@ const idsOf = async (accountId: string, filter = {}, slice = { limit: 100 }) =>
   (await listRequests(api, accountId, { ...filter, slice })).map(({ id }) => id)
 
 describe('recordRequests', () => {
-  test('a batch that is written again is kept and counted once', async () => {
+  test('stores and counts a repeated batch once', async () => {
     const account = await newAccount()
     const entries = Array.from({ length: 20 }, () => entry(account))
     await recordRequests(api, entries)
@@ -45,7 +45,7 @@ describe('recordRequests', () => {
     expect(await sumsOf(account)).toMatchObject([{ requests: 20n, errors: 0n, credits: 20n }])
   })
 
-  test('8 processes at once: the sums are those of the rows', async () => {
+  test('8 concurrent processes: the sums match the rows', async () => {
     const account = await newAccount()
     const paths = ['/v1/wallets', '/v1/intents', '/v1/yields']
     const batch = () =>
@@ -62,7 +62,7 @@ describe('recordRequests', () => {
     expect(sums.reduce((sum, { errors }) => sum + (errors as bigint), 0n)).toBe(80n)
   })
 
-  test('an account sees its own rows and sums only, also where a query forgets to say so', async () => {
+  test('an account sees only its own rows and sums, even in a query without a condition', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()]
     await recordRequests(api, [entry(mine), entry(theirs)])
     expect(await idsOf(mine)).toHaveLength(1)
@@ -77,7 +77,7 @@ describe('recordRequests', () => {
   })
 })
 
-describe('partitions', () => {
+describe('keepRequestPartitions', () => {
   const partitions = async (): Promise<string[]> => {
     const { rows } = await database.db.raw<{ rows: { name: string }[] }>(
       `select inhrelid::regclass::text as name from pg_inherits
@@ -88,7 +88,7 @@ describe('partitions', () => {
   const countIn = async (table: string, accountId: string) =>
     database.db(table).where({ account_id: accountId }).pluck<string[]>('id')
 
-  test('are there for the next days; a row without one is kept all the same, and moves', async () => {
+  test('exist for the coming days, and rows without one are kept and moved', async () => {
     const account = await newAccount()
     await database.db.raw(`drop table ${nameOf(2)}`)
     await recordRequests(api, [entry(account, { at: day(2) }), entry(account, { at: day(0) })])
@@ -101,7 +101,7 @@ describe('partitions', () => {
     expect(await keepRequestPartitions(worker)).toEqual({ made: 0, dropped: 0 })
   })
 
-  test('of days more than 30 days ago are dropped, and nothing else', async () => {
+  test('are dropped after 30 days, and no others', async () => {
     const account = await newAccount()
     for (const days of [-30, -31, -32]) await createPartition(database.db, days)
     const ages = [0, -30, -31, -32, -40]
@@ -118,8 +118,8 @@ describe('partitions', () => {
   })
 })
 
-describe('sums', () => {
-  test('of days more than 400 days ago are deleted in batches, the oldest first, and nothing else', async () => {
+describe('pruneRequestDays', () => {
+  test('deletes sums older than 400 days in batches, the oldest first, and no others', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()]
     const at = (days: number) => entry(days % 2 ? mine : theirs, { at: day(days) })
     const ages = [-403, -402, -401, -400, -399, 0]
@@ -143,7 +143,7 @@ describe('sums', () => {
   })
 })
 
-describe('listRequests, of 100,000 of a day that is over', () => {
+describe('listRequests with 100,000 requests of an earlier day', () => {
   let account: string
   const walletId = newId('svc_wallet_')
   const intentId = newId('intent_')
@@ -174,7 +174,7 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     await database.db.raw('analyze request_log, request_day')
   }, 120_000)
 
-  /** The statement as it is sent, explained. */
+  /** The executed statement, with EXPLAIN. */
   async function explain(run: (db: Db) => Promise<unknown>): Promise<string> {
     const sent: { sql: string; bindings: readonly unknown[] }[] = []
     const note = (query: { sql: string; bindings: readonly unknown[] }) => sent.push(query)
@@ -197,25 +197,25 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     ['those that begin with a few letters', { idPrefix: found.slice(0, 20) }, 1],
     ['those that failed', { status: [400, 599] }, 101],
     ['those with a code', { status: [404, 404], code: 'INTENT_NOT_FOUND' }, 1],
-  ] as const)('%s: found by an index', async (_title, filter, count) => {
+  ] as const)('%s: uses an index', async (_title, filter, count) => {
     const slice = { limit: 100 }
     const rows = await listRequests(api, account, { ...filter, slice })
     expect(rows.length).toBeGreaterThanOrEqual(count)
     const plan = await explain((db) => listRequests(db, account, { ...filter, slice }))
-    // Those of other days are empty: there is nothing to be found by an index.
+    // Partitions of other days are empty, so their plan has no index.
     expect(plan).not.toContain(`Seq Scan on ${nameOf(-1)}`)
     expect(plan).toMatch(
       new RegExp(`Index Scan .*on ${nameOf(-1)}|Bitmap Heap Scan on ${nameOf(-1)}`),
     )
   })
 
-  test('a page that is full asks no older day', async () => {
+  test('a full page reads no older day', async () => {
     const plan = await explain((db) => listRequests(db, account, { slice: { limit: 50 } }))
     expect(plan).toContain(nameOf(-1))
     expect(plan).not.toContain(nameOf(-30))
   })
 
-  test('a page goes on where the one before has ended', async () => {
+  test('a page continues where the previous one ended', async () => {
     const first = await listRequests(api, account, { slice: { limit: 50 } })
     const before = first[49]?.id ?? ''
     const next = await listRequests(api, account, { slice: { limit: 50, before } })

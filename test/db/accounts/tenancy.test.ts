@@ -9,7 +9,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
 
 let database: TestDatabase
-/** With the rights of the API, over one connection: what a query leaves behind, the next one meets. */
+/** With the permissions of the API, over one connection, so that state left by one query reaches the next. */
 let api: Db
 let mine: string
 let theirs: string
@@ -57,7 +57,7 @@ const readAll = async (db: Db, table: string): Promise<TenantRow[]> => {
   return rows
 }
 
-/** The rows of one account as the owner of the database sees them. */
+/** The rows of one account, read as the owner of the database. */
 async function ownRows(table: string, accountId: string): Promise<TenantRow[]> {
   const { db } = database
   if (table === 'account') return db(table).where({ id: accountId })
@@ -68,13 +68,13 @@ async function ownRows(table: string, accountId: string): Promise<TenantRow[]> {
 const inScope = <Result>(accountId: string, work: (trx: Db) => Promise<Result>) =>
   transactScoped(api, accountId, work)
 
-describe('a query without any condition', () => {
+describe('a query without a condition', () => {
   test.each(tables)('sees no row of %s without a scope', async (table) => {
     expect(await database.db(table).select('*')).not.toHaveLength(0)
     expect(await readAll(api, table)).toEqual([])
   })
 
-  test.each(tables)('sees the own rows of %s only, by selectScoped', async (table) => {
+  test.each(tables)('sees only its own rows of %s with selectScoped', async (table) => {
     for (const account of [mine, theirs]) {
       const own = await ownRows(table, account)
       expect(own).not.toHaveLength(0)
@@ -83,17 +83,17 @@ describe('a query without any condition', () => {
     expect(await selectScoped(api, 'acct_none', api(table).select('*'))).toEqual([])
   })
 
-  test.each(tables)('sees the own rows of %s only, by transactScoped', async (table) => {
+  test.each(tables)('sees only its own rows of %s with transactScoped', async (table) => {
     const rows = await inScope(mine, (trx) => readAll(trx, table))
     expect(rows).toEqual(await ownRows(table, mine))
   })
 
-  test('sees when the own money was burned and attested only, and nothing else of a burn', async () => {
+  test('sees only the times of its own burns, and no other columns', async () => {
     const times = () => api('burn').select('operation_id', 'burned_at', 'attested_at')
     expect(await times()).toEqual([])
     const [own] = await ownRows('operation', mine)
-    const told = { operation_id: own?.id, burned_at: null, attested_at: null }
-    expect(await selectScoped(api, mine, times())).toEqual([told])
+    const visible = { operation_id: own?.id, burned_at: null, attested_at: null }
+    expect(await selectScoped(api, mine, times())).toEqual([visible])
     const all = selectScoped(api, mine, api('burn').select('message'))
     await expect(all).rejects.toMatchObject({ code: '42501' })
   })
@@ -105,7 +105,7 @@ describe('a query without any condition', () => {
     },
   )
 
-  test('a join, a subquery and an aggregate see the own rows only', async () => {
+  test('a join, a subquery and an aggregate see only own rows', async () => {
     const joined = api('intent as i')
       .join('wallet as w', 'w.id', 'i.wallet_id')
       .select('w.account_id')
@@ -118,9 +118,9 @@ describe('a query without any condition', () => {
   })
 })
 
-describe('look-ups that go together in one statement', () => {
+describe('lookups that are batched in one statement', () => {
   type Found = { id: string; account_id: string }
-  /** They name no account: the row policies alone keep them apart. */
+  /** They name no account, so only the row policies separate them. */
   const sql = 'select id, account_id from wallet where id = call.key'
   const absent = new ServiceError('NOT_FOUND', 'There is none.')
   const lookup = createLookup<Found>('any', sql, () => absent)
@@ -131,7 +131,7 @@ describe('look-ups that go together in one statement', () => {
     })
   const walletOf = async (account: string) => String((await ownRows('wallet', account))[0]?.id)
 
-  test('see the own row each, whichever account comes before', async () => {
+  test('each see their own row, in any order of accounts', async () => {
     const [ours, foreign] = [await walletOf(mine), await walletOf(theirs)]
     const accounts = Array.from(
       { length: 40 },
@@ -147,7 +147,7 @@ describe('look-ups that go together in one statement', () => {
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 
-  test('go with the admissions of their callers', async () => {
+  test('are joined to the admissions of their callers', async () => {
     const { db } = database
     const keyOf = (account: string) => createApiKey(db, account, { name: 'test' })
     const keys = [await keyOf(mine), await keyOf(theirs), await keyOf(mine)]
@@ -180,7 +180,7 @@ describe('look-ups that go together in one statement', () => {
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 
-  test('one that the database refuses fails alone', async () => {
+  test('one that the database rejects fails alone', async () => {
     const ours = await walletOf(mine)
     const asked = ['none', 'nul \u0000', ours, ours].map((key) => find(api, mine, key))
     const [none, refused, ...found] = await Promise.allSettled(asked)
@@ -190,7 +190,7 @@ describe('look-ups that go together in one statement', () => {
     expect(found).toEqual(Array(2).fill({ status: 'fulfilled', value: own }))
   })
 
-  test('are part of the transaction that they are asked in', async () => {
+  test("are part of the caller's transaction", async () => {
     const id = newId('svc_wallet_')
     const values = { user_id: newId('u'), address: newId('0x'), metadata: '{}' }
     const failed = inScope(mine, async (trx) => {
@@ -204,8 +204,8 @@ describe('look-ups that go together in one statement', () => {
   })
 })
 
-describe('the secrets of wallets', () => {
-  test('cannot be read with or without a scope', async () => {
+describe('sealed keys of wallets', () => {
+  test('cannot be read, with or without a scope', async () => {
     const refused = { code: '42501' }
     await expect(api('wallet_secret').select('*')).rejects.toMatchObject(refused)
     const scoped = inScope(mine, (trx) => readAll(trx, 'wallet_secret'))
@@ -214,12 +214,12 @@ describe('the secrets of wallets', () => {
 })
 
 describe('the scope ends', () => {
-  test('with its statement', async () => {
+  test('at the end of its statement', async () => {
     await selectScoped(api, mine, api('wallet').select('*'))
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 
-  test('with its transaction, kept or rolled back', async () => {
+  test('at the end of its transaction, committed or rolled back', async () => {
     await inScope(mine, (trx) => readAll(trx, 'wallet'))
     expect(await readAll(api, 'wallet')).toEqual([])
     const failed = inScope(mine, () => Promise.reject(new Error('rolled back')))
@@ -227,14 +227,14 @@ describe('the scope ends', () => {
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 
-  test('with a statement that fails', async () => {
+  test('after a statement that fails', async () => {
     const broken = selectScoped(api, mine, api('wallet').select(api.raw('1 / 0')))
     await expect(broken).rejects.toMatchObject({ code: '22012' })
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 })
 
-describe('writing for another account', () => {
+describe('writes for another account', () => {
   const row = () => ({ id: newId('x_'), account_id: theirs })
   const walletOf = async (account: string) => String((await ownRows('wallet', account))[0]?.id)
   const refused = { code: '42501' }
@@ -274,14 +274,14 @@ describe('writing for another account', () => {
       'wallet_secret',
       async () => ({ wallet_id: await walletOf(theirs), kek_id: 'x', sealed: Buffer.alloc(1) }),
     ],
-  ])('a new row of %s is refused', async (table, make) => {
+  ])('error: a new row of %s', async (table, make) => {
     const values = await make()
     const insert = inScope(mine, (trx) => trx(table).insert(values))
     await expect(insert).rejects.toMatchObject(refused)
     await expect(api(table).insert(values)).rejects.toMatchObject(refused)
   })
 
-  test('an update meets no row of theirs', async () => {
+  test('an update changes no foreign row', async () => {
     const before = await ownRows('idempotency_key', theirs)
     const changed = await inScope(mine, (trx) =>
       trx('idempotency_key').where({ account_id: theirs }).update({ body: 'changed' }),
@@ -291,7 +291,7 @@ describe('writing for another account', () => {
     expect(await ownRows('idempotency_key', theirs)).toEqual(before)
   })
 
-  test('a row cannot be given away, and the ledger cannot be written at all', async () => {
+  test('error: a row cannot be moved to another account, and the ledger cannot be written directly', async () => {
     const give = inScope(mine, (trx) => trx('idempotency_key').update({ account_id: theirs }))
     await expect(give).rejects.toMatchObject(refused)
     const index = inScope(mine, (trx) =>

@@ -10,7 +10,7 @@ import { insertTestIntent } from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
-/** With the rights of the API only. */
+/** With the permissions of the API only. */
 let api: Db
 let accountId: string
 
@@ -46,7 +46,7 @@ const stored = () =>
 const giveCredits = (purchased: number) =>
   database.db('account').where({ id: accountId }).update({ purchased, monthly_credits: 0 })
 
-/** As a POST makes and charges a wallet. */
+/** Creates and charges a wallet as a POST does. */
 const make = (userId: string): Promise<boolean> =>
   transactScoped(api, accountId, async (trx) => {
     await lockAccount(trx, accountId)
@@ -58,7 +58,7 @@ const make = (userId: string): Promise<boolean> =>
 const charged = () => database.db('ledger').where({ account_id: accountId }).pluck('delta')
 
 describe('insertWallet', () => {
-  test('makes exactly as many as the plan allows, whatever others have', async () => {
+  test('creates exactly as many as the plan allows, regardless of other accounts', async () => {
     const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
     for (const userId of ['a', 'b', 'c']) await insert(userId, other)
     await setLimit(2)
@@ -68,7 +68,7 @@ describe('insertWallet', () => {
     expect(await stored()).toEqual(['a', 'b'])
   })
 
-  test('16 at once make exactly as many as plan and credits allow', async () => {
+  test('16 concurrent calls create exactly as many as plan and credits allow', async () => {
     const at16 = async () => {
       const all = await Promise.all(Array.from({ length: 16 }, (_, i) => make(`user ${i % 8}`)))
       return all.filter(Boolean).length
@@ -88,21 +88,21 @@ describe('insertWallet', () => {
     expect(secrets).toEqual([{ wallet_id: id, kek_id: 'kek', sealed: secret.sealed }])
   })
 
-  test('a plan without a limit has none; one of nothing allows nothing', async () => {
+  test('a plan without a limit allows any number, a limit of zero allows none', async () => {
     await setLimit(null)
     expect(await insert('a')).toBeDefined()
     await setLimit(0)
     await expect(insert('b')).rejects.toMatchObject({ code: 'WALLET_LIMIT_EXCEEDED' })
   })
 
-  test('the wallet that a user has is not made again, and is no reason to refuse', async () => {
+  test('returns undefined for a user who has a wallet, also at the limit', async () => {
     await setLimit(1)
     await insert('a')
     expect(await insert('a')).toBeUndefined()
     expect(await stored()).toEqual(['a'])
   })
 
-  test('stores the sealed key beside the wallet, and neither for another account', async () => {
+  test('stores wallet and sealed key together, and neither for another account', async () => {
     const made = await insert('a')
     const secrets = await database.db('wallet_secret').where({ wallet_id: made?.id ?? '' })
     expect(secrets).toEqual([{ wallet_id: made?.id, kek_id: 'kek', sealed: Buffer.alloc(113) }])
@@ -116,7 +116,7 @@ describe('insertWallet', () => {
     await expect(refused).rejects.toMatchObject({ code: '42501' })
   })
 
-  test('tells the metadata as a later read does', async () => {
+  test('returns the metadata exactly as a later read does', async () => {
     const wallet = { id: newWalletId(), accountId, userId: 'a', address: newId('0x') }
     const metadata = { zero: -0, text: 'ä', nested: { none: null } }
     const made = await transactScoped(api, accountId, (trx) => {
@@ -127,18 +127,18 @@ describe('insertWallet', () => {
   })
 })
 
-/** Far more than fit on the pages by which one row is found. */
+/** Far more than the pages that a lookup of one row reads. */
 const MANY = 10_000
 const FEW_PAGES = 80
 
 describe('an account with many wallets', () => {
   type Explained = { Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }
 
-  /** Pages of tables and indexes that the API looks at for a statement. */
+  /** Pages of tables and indexes that the API reads for a statement. */
   function countPages(sql: string): Promise<number> {
     return transactScoped(api, accountId, async (trx) => {
       const text = `explain (analyze, buffers, format json) ${sql}`
-      // A session that asks for the first time reads what the tables look like, too.
+      // The first query of a session also reads the catalogs.
       await trx.raw(`savepoint first; ${text}; rollback to first`)
       const { rows } = await trx.raw<{ rows: [{ 'QUERY PLAN': [Explained] }] }>(text)
       const [{ Plan: plan }] = rows[0]['QUERY PLAN']
@@ -146,7 +146,7 @@ describe('an account with many wallets', () => {
     })
   }
 
-  /** One of its own wallets is stopped and has a reservation. */
+  /** One of its own wallets is frozen and has a reservation. */
   async function insertMany(): Promise<string> {
     const id = newWalletId()
     await database.db.raw(
@@ -165,7 +165,7 @@ describe('an account with many wallets', () => {
     return intentId
   }
 
-  test('each of what concerns one wallet costs the same as with few', async () => {
+  test('reads as many pages for one wallet as an account with few wallets', async () => {
     const intentId = await insertMany()
     const values = `'${newWalletId()}', '${accountId}', 'new', '${newId('0x')}', '{}'`
     const insert = `insert into wallet (id, account_id, user_id, address, metadata) values (${values})`
@@ -176,8 +176,8 @@ describe('an account with many wallets', () => {
   })
 })
 
-describe('wallets of an account', () => {
-  test('a list has one more than its limit when others follow, and begins below its cursor', async () => {
+describe('listWallets', () => {
+  test('a list has one more row than its limit when more follow, and starts below its cursor', async () => {
     const ids: string[] = []
     for (const userId of ['a', 'b', 'c']) ids.push((await insert(userId))?.id ?? '')
     const newestFirst = ids.sort().reverse()
@@ -191,7 +191,7 @@ describe('wallets of an account', () => {
     expect(await slice(3, newestFirst[2])).toEqual([])
   })
 
-  test('one of another account is not found', async () => {
+  test('error: WALLET_NOT_FOUND for a wallet of another account', async () => {
     const wallet = await insert('a')
     const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
     expect(await walletById.find(api, accountId, wallet?.id ?? '')).toMatchObject({ userId: 'a' })

@@ -7,7 +7,7 @@ import { insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 
 /** Their ids alone fill two hundred pages. */
 const WALLETS = 20_000
-/** Of all indexes of one table, and of the rows that its keys lead to. */
+/** Pages of all indexes of one table, and of the rows that its keys reference. */
 const FEW_PAGES = 60
 
 let database: TestDatabase
@@ -25,7 +25,7 @@ beforeAll(async () => {
   intent = await insertTestIntent(db, wallet, 'planning')
   await db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
   await db.transaction(async (trx) => {
-    // Nobody need hear of each.
+    // No notifications for these rows.
     await trx.raw('set local session_replication_role = replica')
     await trx.raw(
       `insert into wallet (id, account_id, user_id, address, metadata)
@@ -45,7 +45,7 @@ type Buffers = { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
 
 class RolledBack extends Error {}
 
-/** Pages that a statement of the account looks at. What it does is undone. */
+/** Pages that a statement of the account reads. Its changes are rolled back. */
 async function countPages(sql: string, values: (string | number)[]): Promise<number> {
   let pages = NaN
   const undone = api.transaction(async (trx) => {
@@ -68,11 +68,11 @@ async function countPages(sql: string, values: (string | number)[]): Promise<num
 const RESERVE = `insert into reservation (intent_id, sequence, wallet_id, chain_id, token, units)
   values (?, 1, ?, 1, '0xusdc', 1)`
 
-describe('of an account with many wallets', () => {
+describe('an account with many wallets', () => {
   test.each([
     ['money is reserved', RESERVE, () => [intent, wallet.id]],
     [
-      'what is reserved is read',
+      'reservations are read',
       'select units from reservation where wallet_id = ? and chain_id = 1',
       () => [wallet.id],
     ],
@@ -82,12 +82,12 @@ describe('of an account with many wallets', () => {
       () => [wallet.id],
     ],
     [
-      'stops are read',
+      'pauses are read',
       'select scope from pause where until is null and subject = ?',
       () => [wallet.id],
     ],
-  ])('%s at the cost of one', async (_, sql, values) => {
-    // A session looks up what tables are like the first time.
+  ])('%s at the cost of one wallet', async (_, sql, values) => {
+    // The first query of a session also reads the catalogs.
     await countPages(sql, values())
     expect(await countPages(sql, values())).toBeLessThan(FEW_PAGES)
   })

@@ -29,7 +29,7 @@ const reasonOf = (query: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('a session whose network froze ends with what waits on it; one whose server lives goes on', async () => {
+test('connect: a session with a frozen network fails its queries, one with a busy server continues', async () => {
   const [pool, inTransaction, living] = [connect(url, 1), connect(url, 1), connect(database.url, 1)]
   const leader = connectAsLeader(url, 'first')
   const trx = await inTransaction.transaction()
@@ -41,14 +41,14 @@ test('a session whose network froze ends with what waits on it; one whose server
       ...[pool, trx, leader].map((db) => reasonOf(one(db))),
     ])
     for (const reason of frozen) expect(reason).toMatchObject({ code: 'ETIMEDOUT' })
-    // The server's own limit comes first: canceled by it, not cut off by us.
+    // The limit of the server comes first: the query is cancelled by it, not cut off by the client.
     expect(slow).toMatchObject({ code: '57014' })
   } finally {
     await trx.rollback().catch(() => undefined)
   }
   expect(await one(pool)).toEqual([{ one: 1 }])
   expect(await one(inTransaction)).toEqual([{ one: 1 }])
-  // The server has ended the frozen leader's session too, or does so soon.
+  // The server has also ended the session of the frozen leader, or does so soon.
   while (isLedElsewhere(await reasonOf(one(leader)))) await sleep(200)
   expect(await one(leader)).toEqual([{ one: 1 }])
   await Promise.all([pool, inTransaction, living, leader].map((db) => db.destroy()))

@@ -4,7 +4,7 @@ import { connect, connectAsLeader, isLedElsewhere, type Db } from '../../../db/c
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
-/** So long may a session of these tests be silent. */
+/** Allowed silence of a session in these tests. */
 const SILENT_MS = 500
 
 let database: TestDatabase
@@ -32,7 +32,7 @@ const reasonOf = (query: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('a session whose network froze fails with what waits on it, and others of its pool go on', async () => {
+test('connect: a session with a frozen network fails its queries, and the others of its pool continue', async () => {
   const [pool, inTransaction] = [connect(url, 1, SILENT_MS), connect(url, 1, SILENT_MS)]
   const leader = connectAsLeader(url, 'first', SILENT_MS)
   const trx = await inTransaction.transaction()
@@ -50,7 +50,7 @@ test('a session whose network froze fails with what waits on it, and others of i
   await Promise.all([pool, inTransaction, leader].map((db) => db.destroy()))
 })
 
-/** Sessions of others, the oldest first. */
+/** Other sessions, the oldest first. */
 const readSessions = (db: Db) =>
   db
     .raw<{ rows: { pid: number }[] }>(
@@ -59,11 +59,11 @@ const readSessions = (db: Db) =>
     )
     .then(({ rows }) => rows.map(({ pid }) => pid))
 
-test('error: one process leads; another takes over when it ends, and leaves no session behind', async () => {
+test('error: one process leads; another takes over when it ends, and no session is left', async () => {
   const db = connect(database.url, 1)
   const lead = () => connectAsLeader(database.url, 'second')
   const [first, second] = [lead(), lead()]
-  // Those that froze above are the server's for a while.
+  // The server keeps the sessions that froze above for a while.
   await one(db)
   const before = await readSessions(db)
   const ours = async () => (await readSessions(db)).filter((pid) => !before.includes(pid))
@@ -79,7 +79,7 @@ test('error: one process leads; another takes over when it ends, and leaves no s
   await db.destroy()
 })
 
-test('error: a leader whose session was lost fails while another process leads', async () => {
+test('error: a leader that lost its session fails while another process leads', async () => {
   const db = connect(database.url, 1)
   const lead = () => connectAsLeader(database.url, 'third')
   const [first, second] = [lead(), lead()]

@@ -17,7 +17,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('what is planned once is committed when it answers, or with the transaction that it is part of', async () => {
+test('runPrepared: a generic plan commits with its statement, or with its transaction', async () => {
   const text = `insert into thing values ($1, 'new') returning id`
   const add = (id: number, trx = db) => runPlannedOnce(trx, { name: 'add', text }, [id])
   expect(await add(-1)).toEqual([{ id: -1 }])

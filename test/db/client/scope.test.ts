@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 const BROKEN = 'account_broken'
 
 let database: TestDatabase
-/** A pool of one session, on which a transaction with the sight of one account begins and then fails. */
+/** A pool of one session, on which a scoped transaction begins and then fails. */
 let pool: Db
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('transactScoped: error: a transaction that fails as it begins leaves its session outside of it', async () => {
+test('transactScoped: error: a transaction that fails at its begin leaves its session without a scope', async () => {
   const sight = async (trx: Db) => {
     const { rows } = await trx.raw<{ rows: object[] }>(
       `select current_setting('app.account') as account, pg_backend_pid() as session`,
@@ -37,7 +37,7 @@ test('transactScoped: error: a transaction that fails as it begins leaves its se
   const work = () => Promise.resolve((hasWorked = true))
   await expect(transactScoped(pool, BROKEN, work)).rejects.toThrow('no sight of it')
   expect(hasWorked).toBe(false)
-  // On the same session, and in a statement of its own as well.
+  // On the same session, also in a separate statement.
   expect(await transactScoped(pool, 'account_a', sight)).toEqual(before)
   await expect(transactScoped(pool, BROKEN, work)).rejects.toThrow('no sight of it')
   expect(await sight(pool)).toEqual({ ...before, account: '' })

@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 
 let database: TestDatabase
-/** With the rights of its process only. */
+/** With the permissions of its process only. */
 let api: Db
 let wallet: TestWallet
 
@@ -31,7 +31,7 @@ describe('setDispatched', () => {
     return row.at !== null
   }
 
-  test('notes what was started; an intent that is locked holds up no other', async () => {
+  test('records a started workflow, and does not wait for a locked intent', async () => {
     const [held, ...free] = (await Promise.all([1, 2, 3].map(() => insert()))) as [string, string]
     const holder = await database.db.transaction()
     await lockIntent(holder, held)
@@ -43,7 +43,7 @@ describe('setDispatched', () => {
     expect(await isNoted(held)).toBe(true)
   })
 
-  test('waits for no disk: what a crash forgets is started once more, and found', async () => {
+  test('does not wait for the disk: after a crash a workflow may be started again', async () => {
     const mode = await api.transaction(async (trx) => {
       await setDispatched(trx, await insert())
       return trx.raw<{ rows: object[] }>('show synchronous_commit')

@@ -15,7 +15,7 @@ import {
 } from '../rows.js'
 
 let database: TestDatabase
-/** Each with the rights of its process only. */
+/** With the permissions of each process only. */
 let worker: Db
 let signer: Db
 let senders: Db
@@ -51,7 +51,7 @@ const insert = () => insertTestIntent(database.db, wallet, 'planning')
 const read = (slice: Partial<EventSlice> = {}) =>
   readEvents(api, wallet.accountId, { limit: 100, ...slice })
 
-/** A transaction of another database that ends at this moment counts as ours: whose it was nobody can tell then. */
+/** A transaction of another database that ends at this moment counts as ours: its database is unknown then. */
 async function readSettled(count: number, slice: Partial<EventSlice> = {}) {
   for (;;) {
     const events = await read(slice)
@@ -66,8 +66,8 @@ async function lastId(count: number): Promise<bigint> {
   return last?.id ?? 0n
 }
 
-describe('how far the timeline has been read', () => {
-  test('never goes back: what was read once is not read again', async () => {
+describe('the position up to which the log was read', () => {
+  test('never goes back: no event is read twice', async () => {
     await insert()
     await readSettled(2)
     const { accountId } = wallet
@@ -79,7 +79,7 @@ describe('how far the timeline has been read', () => {
 })
 
 describe('readEvents', () => {
-  test('tells what happened, oldest first, in pages, of all intents or of one', async () => {
+  test('returns events oldest first, in pages, of all intents or of one', async () => {
     const [one, other] = [await insert(), await insert()]
     await setExecuting(worker, one)
     await setFailed(worker, one, error)
@@ -109,7 +109,7 @@ describe('readEvents', () => {
     expect(await read({ after: events[5]?.id ?? 0n })).toEqual([])
   })
 
-  test('is not held back by a transaction of another database on the same server', async () => {
+  test('is not delayed by a transaction of another database on the same server', async () => {
     const other = await createDatabase()
     const foreign = await other.db.transaction()
     try {
@@ -117,7 +117,7 @@ describe('readEvents', () => {
       const id = await insert()
       const events = await readSettled(2)
       expect(events.map(({ intentId }) => intentId)).toEqual([id, id])
-      // It was not waited for: a session that is idle in a transaction for too long would have been ended.
+      // The reader did not wait for it: a session that idles in a transaction for too long is ended.
       await foreign.raw('select pg_current_xact_id()')
     } finally {
       await foreign.rollback().catch(() => undefined)
@@ -125,7 +125,7 @@ describe('readEvents', () => {
     }
   })
 
-  test('passes by no event of a transaction that commits later, whose id is lower', async () => {
+  test('misses no event of a transaction that commits later with a lower id', async () => {
     const [slow, quick] = [await insert(), await insert()]
     const after = await lastId(4)
     const [first, second] = [await worker.transaction(), await worker.transaction()]
@@ -138,7 +138,7 @@ describe('readEvents', () => {
     expect(events.map(({ intentId }) => intentId)).toEqual([slow, quick])
   })
 
-  test('passes by none of a transaction that began later and numbered its event first', async () => {
+  test('misses no event of a transaction that began later and numbered its event first', async () => {
     const [early, late] = [await insert(), await insert()]
     const after = await lastId(4)
     const [first, second] = [await worker.transaction(), await worker.transaction()]
@@ -155,7 +155,7 @@ describe('readEvents', () => {
     expect(rest.every(({ id }) => id < cursor)).toBe(true)
   })
 
-  test('forty writers at once, and a reader who goes on all the while: each event once', async () => {
+  test('forty concurrent writers and one reader: each event is read once', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, insert))
     const work = Promise.all(
       ids.map(async (id) => {
@@ -175,7 +175,7 @@ describe('readEvents', () => {
     expect([...seen].sort((a, b) => Number(a - b))).toEqual(known)
   })
 
-  test('another account sees none, and nothing follows an id that is not its own', async () => {
+  test('another account sees no events, and an unknown id has no successors', async () => {
     await insert()
     const foreign = await lastId(2)
     wallet = await newWallet()
@@ -187,7 +187,7 @@ describe('readEvents', () => {
 })
 
 describe('intent_event', () => {
-  test('a query of the API without any condition sees the own events only', async () => {
+  test('a query of the API without a condition sees only own events', async () => {
     await insert()
     const readAll = (db: Db) => db('intent_event').select<{ account_id: string }[]>()
     expect(await readAll(api)).toEqual([])
@@ -204,14 +204,14 @@ describe('intent_event', () => {
     'update intent_event set type = type',
     'delete from intent_event',
     'truncate intent_event',
-  ])('no service may: %s', async (sql) => {
+  ])('error: no service may run: %s', async (sql) => {
     for (const db of [api, worker, signer, senders]) {
       await expect(db.raw(sql)).rejects.toMatchObject({ code: '42501' })
     }
   })
 })
 
-describe('an operation', () => {
+describe('events of an operation', () => {
   const inBlock = {
     ...{ tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
     ...{ gas_used: '1', gas_cost_usd: '0' },
@@ -223,14 +223,14 @@ describe('an operation', () => {
 
   type Change = Record<string, unknown> & { state: string }
 
-  /** Who writes a change: the chain's outcomes are the senders', orders the worker's, verdicts the signer's. */
+  /** The writers of a change: the relayer writes outcomes, the worker orders, the signer rejections. */
   function writerOf(change: Change): Db {
     if ('block_hash' in change || /mined|confirmed|final/.test(change.state)) return senders
     return /queued|cancelled/.test(change.state) ? worker : signer
   }
 
-  /** What is told of an operation that goes through these states, one after the other. */
-  async function tell(changes: Change[], values: object = {}) {
+  /** The events of an operation that goes through these states in turn. */
+  async function eventsAfter(changes: Change[], values: object = {}) {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, { ...values })
     for (const change of changes) await writerOf(change)('operation').where({ id }).update(change)
@@ -243,36 +243,36 @@ describe('an operation', () => {
   }
   const started = { type: 'step_started', data: step }
 
-  test('starts its step, completes it at its confirmation, and is silent about the rest', async () => {
+  test('starts its step and completes it at its confirmation, with no event in between', async () => {
     const changes = [deferred, { state: 'queued' }, { state: 'signed' }, mined]
     const end = [{ state: 'confirmed' }, { state: 'confirmed' }, { state: 'final' }]
     const done = { type: 'step_completed', data: { ...step, txHash: '0x01' } }
-    expect(await tell([...changes, ...end])).toEqual([started, done])
+    expect(await eventsAfter([...changes, ...end])).toEqual([started, done])
   })
 
-  test('whose call failed fails its step when that is confirmed', async () => {
+  test('a confirmed failed call fails its step', async () => {
     const failed = { type: 'step_failed', data: { ...step, txHash: '0x01' } }
     const changes = [{ ...mined, success: false }, { state: 'confirmed' }]
-    expect(await tell(changes)).toEqual([started, failed])
+    expect(await eventsAfter(changes)).toEqual([started, failed])
   })
 
   test.each([
     ['is refused', 'rejected', 'DEPOSIT_FAILED'],
     ['is given up', 'cancelled', 'NETWORK_ERROR'],
-  ])('that %s fails its step with its code', async (_title, state, code) => {
+  ])('an operation that %s fails its step with its code', async (_title, state, code) => {
     const failed = { type: 'step_failed', data: { ...step, code } }
-    expect(await tell([{ state, code }])).toEqual([started, failed])
+    expect(await eventsAfter([{ state, code }])).toEqual([started, failed])
   })
 
-  test('that ends because its intent was cancelled has not failed', async () => {
-    expect(await tell([{ state: 'cancelled', code: 'CANCELLED' }])).toEqual([started])
+  test('an operation that was cancelled with its intent has not failed', async () => {
+    expect(await eventsAfter([{ state: 'cancelled', code: 'CANCELLED' }])).toEqual([started])
   })
 
-  test('takes back what was told when its block vanishes, and tells it anew', async () => {
+  test('reverts its step when its block disappears, and completes it again', async () => {
     const signed = { state: 'signed', ...vanished }
     const changes = [mined, signed, mined, { state: 'confirmed' }, signed, mined]
     const facts = { ...step, txHash: '0x01' }
-    expect(await tell([...changes, { state: 'confirmed' }])).toEqual([
+    expect(await eventsAfter([...changes, { state: 'confirmed' }])).toEqual([
       started,
       { type: 'step_completed', data: facts },
       { type: 'step_reverted', data: facts },
@@ -280,27 +280,27 @@ describe('an operation', () => {
     ])
   })
 
-  test('that burns is progress of its step; its mint starts none and completes it', async () => {
+  test('a burn is progress of its step, and its mint completes it without another start', async () => {
     const [burn, mint] = [
       { ...step, kind: 'bridge' },
       { ...step, kind: 'mint' },
     ]
     const changes = [mined, { state: 'confirmed' }]
-    expect(await tell(changes, { kind: 'bridge' })).toEqual([
+    expect(await eventsAfter(changes, { kind: 'bridge' })).toEqual([
       { type: 'step_started', data: burn },
       { type: 'step_progressed', data: { ...burn, txHash: '0x01' } },
     ])
     const done = { type: 'step_completed', data: { ...mint, txHash: '0x01' } }
-    expect(await tell(changes, { kind: 'mint' })).toEqual([done])
+    expect(await eventsAfter(changes, { kind: 'mint' })).toEqual([done])
   })
 
-  test('of test money belongs to no intent and tells nothing', async () => {
+  test('a funding belongs to no intent and emits no step event', async () => {
     const funding = await insertTestFunding(database.db, wallet)
     const values = { kind: 'fund', intent_id: funding }
-    expect(await tell([mined, { state: 'confirmed' }], values)).toEqual([])
+    expect(await eventsAfter([mined, { state: 'confirmed' }], values)).toEqual([])
   })
 
-  test('tells nothing when what changed it is undone', async () => {
+  test('emits no event when its change is rolled back', async () => {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, mined)
     const undone = senders.transaction(async (trx) => {
@@ -308,7 +308,7 @@ describe('an operation', () => {
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    const told = database.db('intent_event').where({ intent_id: intentId }).orderBy('id')
-    expect(await told.pluck('type')).toEqual(['created', 'planned', 'step_started'])
+    const emitted = database.db('intent_event').where({ intent_id: intentId }).orderBy('id')
+    expect(await emitted.pluck('type')).toEqual(['created', 'planned', 'step_started'])
   })
 })

@@ -46,7 +46,7 @@ async function reservedAt(
   return reserved as bigint
 }
 
-/** senders.md: counted at block b when from_block <= b and (unspent ? not released : spent above b). */
+/** Counted at block b when from_block <= b and (unspent: not released; spent: above b). */
 const released = { released_at: new Date() }
 const rows: [string, Record<string, unknown>, counted: boolean][] = [
   ['a new one', {}, true],
@@ -56,7 +56,7 @@ const rows: [string, Record<string, unknown>, counted: boolean][] = [
   ['spent after the block: the balance still shows the money', { spent_block: 11 }, true],
   ['spent after the block, though released', { spent_block: 11, ...released }, true],
   ['spent in the block, though released', { spent_block: 10, ...released }, false],
-  ['fed by a step that has brought nothing yet', { fed_by: 1, from_block: null }, false],
+  ['fed by a step without an output yet', { fed_by: 1, from_block: null }, false],
   ['fed in the block', { fed_by: 1, from_block: 10 }, true],
   ['fed after the block: the balance does not show it yet', { fed_by: 1, from_block: 11 }, false],
   ['fed and spent after the block', { fed_by: 1, from_block: 11, spent_block: 12 }, false],
@@ -64,7 +64,7 @@ const rows: [string, Record<string, unknown>, counted: boolean][] = [
   ['fed and spent before the block', { fed_by: 1, from_block: 8, spent_block: 9 }, false],
 ]
 
-describe('what is reserved', () => {
+describe('readReserved', () => {
   test.each(rows)('%s', async (_title, values, counted) => {
     const wallet = await insertTestWallet(database.db)
     await reserve(wallet, values)
@@ -80,7 +80,7 @@ describe('what is reserved', () => {
     }
   })
 
-  test('adds up, and counts only this wallet, chain and token', async () => {
+  test('sums only this wallet, chain and token', async () => {
     const wallet = await insertTestWallet(database.db)
     const other = await insertTestWallet(database.db)
     for (const owner of [wallet, wallet, other]) await reserve(owner)
@@ -89,7 +89,7 @@ describe('what is reserved', () => {
     expect(await reservedAt(wallet, 10n, token, 1n)).toBe(0n)
   })
 
-  test('tells of each of several tokens at its own block, in their order', async () => {
+  test('returns each of several tokens at its own block, in their order', async () => {
     const wallet = await insertTestWallet(database.db)
     await reserve(wallet, { spent_block: 10 })
     const foreign = token.replace('Aa', 'bb')
@@ -104,20 +104,20 @@ describe('what is reserved', () => {
     expect(await readReserved(wallet, [])).toEqual([])
   })
 
-  test('knows a token whatever the case of its address', async () => {
+  test('finds a token in any case of its address', async () => {
     const wallet = await insertTestWallet(database.db)
     await reserve(wallet)
     expect(await reservedAt(wallet, 10n, token.toLowerCase())).toBe(units)
   })
 
-  test('is exact beyond what a float can hold', async () => {
+  test('is exact beyond the range of a float', async () => {
     const wallet = await insertTestWallet(database.db)
     const huge = (2n ** 255n + 1n).toString()
     await reserve(wallet, { units: huge })
     expect(await reservedAt(wallet, 10n)).toBe(BigInt(huge))
   })
 
-  test('a step reserves once', async () => {
+  test('error: a second reservation of a step', async () => {
     const wallet = await insertTestWallet(database.db)
     const intentId = await reserve(wallet)
     const again = insertReservation(database.db, {
@@ -138,7 +138,7 @@ describe('releaseUnsigned', () => {
     ['mined', false],
     ['confirmed', false],
     ['final', false],
-  ])('operation %s: gives the money back is %p', async (state, givesBack) => {
+  ])('operation %s: the money is released is %p', async (state, givesBack) => {
     const { db } = database
     const wallet = await insertTestWallet(db)
     const intentId = await reserve(wallet)
@@ -154,7 +154,7 @@ describe('releaseUnsigned', () => {
     expect(await reservedAt(wallet, 10n)).toBe(givesBack ? 0n : units)
   })
 
-  test('leaves other intents alone, and keeps the time of the first release', async () => {
+  test('changes no other intents, and keeps the time of the first release', async () => {
     const { db } = database
     const wallet = await insertTestWallet(db)
     const [first, second] = [await reserve(wallet), await reserve(wallet)]
@@ -170,7 +170,7 @@ describe('releaseUnsigned', () => {
 })
 
 describe('lockWallet', () => {
-  test('lets the intents of a wallet wait for each other, and nobody else', async () => {
+  test('serializes the intents of a wallet, and delays no others', async () => {
     const { db } = database
     const [wallet, other] = [await insertTestWallet(db), await insertTestWallet(db)]
     const order: string[] = []
@@ -181,7 +181,7 @@ describe('lockWallet', () => {
           .transaction((second) => lockWallet(second, wallet.id))
           .then(() => order.push('second'))
         await db.transaction((third) => lockWallet(third, other.id))
-        // Rows that refer to the wallet, like a funding, do not wait either.
+        // Rows that reference the wallet, such as a funding, do not wait either.
         await insertTestIntent(db, wallet, 'pending')
         order.push('first')
         return { waiting }

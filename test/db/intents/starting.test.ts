@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
 let wallet: TestWallet
-/** With the rights of the worker only. */
+/** With the permissions of the worker only. */
 let db: Db
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const idOf = (start: Startable) => ('intent' in start ? start.intent.id : start.
 const claim = async (limit = 10) => (await claimStarts(db, 'intent', { limit })).map(idOf)
 
 describe('claimStarts', () => {
-  test('gives each row to one of those who ask at the same time, with the tier and the user of its account', async () => {
+  test('gives each row to one of the concurrent callers, with the tier and the user of its account', async () => {
     const waiting: string[] = []
     for (let i = 0; i < 25; i += 1) waiting.push(await store())
     const claimed = await Promise.all(Array.from({ length: 8 }, () => claim()))
@@ -38,7 +38,7 @@ describe('claimStarts', () => {
     for (const start of starts) expect(start).toMatchObject({ tier: 'enterprise', userId })
   })
 
-  test('gives a funding as it is stored', async () => {
+  test('returns a funding as it is stored', async () => {
     const id = await insertTestFunding(database.db, wallet)
     const { accountId, id: walletId } = wallet
     const funding = { id, accountId, walletId }
@@ -48,7 +48,7 @@ describe('claimStarts', () => {
     expect(await claimStarts(db, 'funding', { limit: 10 })).toEqual([])
   })
 
-  test('what a worker claimed that has died is free a few seconds later, after what was never tried', async () => {
+  test('the claims of a dead worker expire after a few seconds, and come after rows without an attempt', async () => {
     const died = await store({ dispatch_attempted_at: new Date(Date.now() - 6_000) })
     await store({ dispatch_attempted_at: new Date(Date.now() - 3_000) })
     const fresh = await store({ created_at: new Date() })
@@ -57,7 +57,7 @@ describe('claimStarts', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('leaves alone what is started, and what is over', async () => {
+  test('skips started and ended rows', async () => {
     await store({ dispatched_at: new Date() })
     await insertTestIntent(database.db, wallet, 'failed')
     await insertTestIntent(database.db, wallet, 'completed')

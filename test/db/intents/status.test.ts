@@ -16,7 +16,7 @@ import { insertTestIntent, insertTestWallet, setCompleted, type TestWallet } fro
 import { waitUntilBlocked } from '../../support/blocked.js'
 
 let database: TestDatabase
-/** Each with the rights of its process only. */
+/** With the permissions of each process only. */
 let worker: Db
 let api: Db
 let wallet: TestWallet
@@ -38,8 +38,8 @@ type StatusRow = Record<string, unknown> & { status: LifecycleStatus }
 const insert = (status: LifecycleStatus, values = {}) =>
   insertTestIntent(database.db, wallet, status, values)
 const readRow = (id: string) => database.db('intent').where({ id }).first<StatusRow>()
-/** What was told after the creation. */
-const toldOf = (id: string) =>
+/** The events after the creation. */
+const eventsOf = (id: string) =>
   database
     .db('intent_event')
     .where({ intent_id: id })
@@ -72,13 +72,13 @@ const moves = {
   },
 }
 type StatusEvent = keyof typeof moves
-/** Only what the chains say reopens an intent, by a function of its own. */
+/** Only results of the chains reopen an intent, through a separate function. */
 const reopening: Partial<Record<LifecycleStatus, LifecycleStatus>> = {
   completed: 'executing',
   failed: 'executing',
 }
 
-/** Where each event leads, from every status from which it may come. */
+/** The target of each event, from every status that allows it. */
 const edges: Record<StatusEvent, Partial<Record<LifecycleStatus, LifecycleStatus>>> = {
   planned: { pending: 'planning' },
   executing: { planning: 'executing' },
@@ -92,7 +92,7 @@ const all = Object.entries(edges).flatMap(([event, ways]) =>
 
 describe('the status of an intent', () => {
   test.each(all.filter(({ to }) => to !== undefined))(
-    'moves from $from to $to when it is $event, and this is told once',
+    'moves from $from to $to when it is $event, and emits one event',
     async ({ event, from, to }) => {
       const id = await insert(from)
       await moves[event](id)
@@ -104,7 +104,7 @@ describe('the status of an intent', () => {
         cancelled: { error: cancelled, cancelled_at: expect.any(Date), ended_at: expect.any(Date) },
       }
       expect(await readRow(id)).toMatchObject({ status: to, ...values[event] })
-      const [told, ...more] = await database
+      const [emitted, ...more] = await database
         .db('intent_event')
         .where({ intent_id: id, type: event })
         .orderBy('id', 'desc')
@@ -115,27 +115,27 @@ describe('the status of an intent', () => {
         ...(event === 'failed' && { error }),
         ...(event === 'cancelled' && { error: cancelled }),
       }
-      expect([told, more]).toEqual([{ type: event, data: { status: to, ...facts } }, []])
-      expect(await toldOf(id)).toHaveLength(event === 'planned' ? 0 : 1)
+      expect([emitted, more]).toEqual([{ type: event, data: { status: to, ...facts } }, []])
+      expect(await eventsOf(id)).toHaveLength(event === 'planned' ? 0 : 1)
     },
   )
 
   test.each(all.filter(({ to }) => to === undefined))(
-    'stays $from: it is not $event from there, and nothing is told',
+    'error: $event is rejected in the status $from, without an event',
     async ({ event, from }) => {
       const id = await insert(from)
       const before = await readRow(id)
       await expect(moves[event](id)).rejects.toThrow(`"${event}" is refused`)
       expect(await readRow(id)).toEqual(before)
-      expect(await toldOf(id)).toEqual([])
+      expect(await eventsOf(id)).toEqual([])
     },
   )
 
-  test('is refused for an intent that does not exist', async () => {
+  test('error: an intent that does not exist', async () => {
     await expect(setExecuting(worker, 'intent_none')).rejects.toThrow('is unknown')
   })
 
-  test('knows no other ways than these', async () => {
+  test('allows no other transitions', async () => {
     const known = await database
       .db('intent_edge')
       .select<{ event: string; from: string; to: string }[]>(
@@ -151,7 +151,7 @@ describe('the status of an intent', () => {
     expect(known).toEqual(expect.arrayContaining(named))
   })
 
-  test('and what is told of it are written together or not at all', async () => {
+  test('status and event are written together or not at all', async () => {
     const id = await insert('planning')
     const before = await readRow(id)
     const undone = worker.transaction(async (trx) => {
@@ -160,10 +160,10 @@ describe('the status of an intent', () => {
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    expect([await readRow(id), await toldOf(id)]).toEqual([before, []])
+    expect([await readRow(id), await eventsOf(id)]).toEqual([before, []])
   })
 
-  test('is changed by one of two writers, the other one is refused', async () => {
+  test('of two concurrent writers one changes it, the other one is rejected', async () => {
     for (let i = 0; i < 5; i++) {
       const id = await insert('executing')
       const results = await Promise.allSettled([
@@ -172,11 +172,11 @@ describe('the status of an intent', () => {
         moves.cancelled(id),
       ])
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-      expect(await toldOf(id)).toHaveLength(1)
+      expect(await eventsOf(id)).toHaveLength(1)
     }
   })
 
-  test('a writer who waited for the end of another one is refused', async () => {
+  test('a writer that waited for the end of the intent is rejected', async () => {
     const id = await insert('executing')
     const completing = await worker.transaction()
     await setCompleted(completing, id)
@@ -185,10 +185,10 @@ describe('the status of an intent', () => {
     await completing.commit()
     await refused
     expect(await readRow(id)).toMatchObject({ status: 'completed', error: null })
-    expect(await toldOf(id)).toHaveLength(1)
+    expect(await eventsOf(id)).toHaveLength(1)
   })
 
-  test('a writer who waited for another one decides about what that one has left', async () => {
+  test('a writer that waited for another one decides by the new status', async () => {
     const id = await insert('pending')
     const planning = await worker.transaction()
     await setPlan(planning, id, plan)
@@ -201,7 +201,7 @@ describe('the status of an intent', () => {
 })
 
 describe('setDelay', () => {
-  test('tells that an intent is late, once, and that it is late no longer', async () => {
+  test('emits that an intent is late, once, and that it is on time again', async () => {
     const id = await insert('executing')
     await setDelay(worker, id, null)
     await setDelay(worker, id, delay)
@@ -210,22 +210,22 @@ describe('setDelay', () => {
     await setDelay(worker, id, null)
     await setDelay(worker, id, null)
     expect(await readRow(id)).toMatchObject({ status: 'executing', delay: null })
-    expect(await toldOf(id)).toEqual([
+    expect(await eventsOf(id)).toEqual([
       { type: 'delayed', data: { status: 'executing', delay } },
       { type: 'delay_over', data: { status: 'executing' } },
     ])
   })
 
-  test.each(['completed', 'failed'] as const)('says nothing of a %s intent', async (status) => {
+  test.each(['completed', 'failed'] as const)('emits no event for a %s intent', async (status) => {
     const id = await insert(status)
     await setDelay(worker, id, delay)
     expect(await readRow(id)).toMatchObject({ status, delay: null })
-    expect(await toldOf(id)).toEqual([])
+    expect(await eventsOf(id)).toEqual([])
   })
 })
 
 describe('setRecovery', () => {
-  test('tells once where the money is that came out too late', async () => {
+  test('emits once where late money has arrived', async () => {
     const timeout = { code: 'BRIDGE_TIMEOUT' as const, message: 'x', step: 1 }
     const id = await insert('failed', { error: timeout, delay: JSON.stringify(delay) })
     await setRecovery(worker, id, recovery)
@@ -237,24 +237,27 @@ describe('setRecovery', () => {
       recovery: { ...recovery, at: expect.any(String) },
     }
     expect(await readRow(id)).toMatchObject({ status: 'failed', delay: null, error: after })
-    const told = { type: 'recovered', data: { status: 'failed', error: after } }
-    expect(await toldOf(id)).toEqual([told])
+    const recovered = { type: 'recovered', data: { status: 'failed', error: after } }
+    expect(await eventsOf(id)).toEqual([recovered])
   })
 
-  test('says nothing of an intent that failed otherwise', async () => {
+  test('emits no event for an intent that failed for another reason', async () => {
     const id = await insert('failed', { error })
     await setRecovery(worker, id, recovery)
-    expect([await readRow(id), await toldOf(id)]).toEqual([expect.objectContaining({ error }), []])
+    expect([await readRow(id), await eventsOf(id)]).toEqual([
+      expect.objectContaining({ error }),
+      [],
+    ])
   })
 })
 
-describe('past the one place', () => {
+describe('writes that bypass transition_intent', () => {
   const denied = { code: '42501' }
 
   test.each([
     ...["status = 'failed'", 'plan = null', 'error = null', 'completed_at = now()'],
     ...['cancelled_at = now()', 'delay = null', 'units = 1', 'account_id = account_id'],
-  ])('no service may update intent set %s', async (assignment) => {
+  ])('error: no service may update intent set %s', async (assignment) => {
     await insert('executing')
     for (const db of [worker, api]) {
       await expect(db.raw(`update intent set ${assignment}`)).rejects.toMatchObject(denied)
@@ -266,11 +269,11 @@ describe('past the one place', () => {
     "select annotate_intent('x', 'delay_over')",
     'update intent_edge set to_status = to_status',
     'select * from intent_edge',
-  ])('the API may not: %s', async (sql) => {
+  ])('error: the API may not run: %s', async (sql) => {
     await expect(api.raw(sql)).rejects.toMatchObject(denied)
   })
 
-  test('the worker may still lock an intent, and say that it was started', async () => {
+  test('the worker may lock an intent and record its start', async () => {
     const id = await insert('planning')
     expect(await worker.transaction((trx) => lockIntent(trx, id))).toMatchObject({ id })
     await worker('intent').where({ id }).update({ dispatched_at: new Date() })
@@ -283,7 +286,7 @@ describe('past the one place', () => {
     ['executing', { plan: '{}' }, false],
     ['completed', { plan: '{}', completed_at: new Date() }, false],
     ['failed', { error }, false],
-  ])('a new intent is born %s with %j: %p', async (status, values, isAllowed) => {
+  ])('a new intent with the status %s and %j is allowed: %p', async (status, values, isAllowed) => {
     const born = api.transaction(async (trx) => {
       await scopeTransaction(trx, wallet.accountId)
       await trx('intent').insert({

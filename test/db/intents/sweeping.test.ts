@@ -13,7 +13,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
 let wallet: TestWallet
-/** With the rights of the worker only. */
+/** With the permissions of the worker only. */
 let db: Db
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ const forget = (values = {}) =>
   insertTestIntent(database.db, wallet, 'planning', { created_at: new Date(0), ...values })
 
 describe('findLingering', () => {
-  test('tells everything, page after page', async () => {
+  test('returns all rows, page after page', async () => {
     const hourAgo = new Date(Date.now() - 3_600_000)
     const all = [await insertTestFunding(database.db, wallet, { dispatched_at: hourAgo })]
     for (let i = 0; i < 5; i += 1) all.push(await forget({ dispatched_at: hourAgo }))
@@ -43,7 +43,7 @@ describe('findLingering', () => {
     expect(found).toEqual(all.sort())
   })
 
-  test('tells an intent that is over until its burned money has come out', async () => {
+  test('returns an ended intent until its burned money has arrived', async () => {
     const confirmed = { state: 'confirmed', success: true, ...inBlock }
     const failed = await insertTestIntent(database.db, wallet, 'failed', {
       dispatched_at: new Date(0),

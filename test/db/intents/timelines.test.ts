@@ -8,7 +8,7 @@ import type { Db } from '../../../db/client/connect.js'
 
 type TimelineEvent = { type: string; data: { step?: number; kind?: string; chain?: string } }
 
-/** What is told of an intent, in ascending order of ids. */
+/** The events of an intent, in ascending order of ids. */
 const timelineOf = (db: Db, intentId: string) =>
   db('intent_event')
     .where({ intent_id: intentId })
@@ -17,7 +17,7 @@ const timelineOf = (db: Db, intentId: string) =>
 const typesOf = async (db: Db, intentId: string) =>
   (await timelineOf(db, intentId)).map(({ type }) => type)
 
-describe('the timeline of a lend', () => {
+describe('events of a lend', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ senderCount: 1 })
@@ -29,7 +29,7 @@ describe('the timeline of a lend', () => {
     finalizeIntent(world.workerDb, { intentId, ...(failure && { failure }) })
   const begun = ['created', 'planned', 'executing', 'step_started']
 
-  test('that goes well, from its creation to its end', async () => {
+  test('from its creation to its completion', async () => {
     const { intentId, operationId, order } = await lend()
     await world.round()
     await world.submit(order)
@@ -43,7 +43,7 @@ describe('the timeline of a lend', () => {
     expect(timeline[4]?.data).toEqual({ ...step, txHash })
   })
 
-  test('whose block vanishes takes back what was told, and tells it again', async () => {
+  test('are reverted and emitted again after a reorg', async () => {
     const { intentId } = await lend()
     await world.round()
     await world.rpc('anvil_reorg', [1, []])
@@ -57,7 +57,7 @@ describe('the timeline of a lend', () => {
     expect(await typesOf(world.db, intentId)).toEqual([...taken, ...end])
   })
 
-  test('whose call fails on chain', async () => {
+  test('with a call that fails on chain', async () => {
     const { intentId } = await lend()
     await world.sign()
     await setFrozen(world, true)
@@ -69,7 +69,7 @@ describe('the timeline of a lend', () => {
     expect(await typesOf(world.db, intentId)).toEqual([...begun, 'step_failed', 'failed'])
   })
 
-  test('whose step is given up before anything is signed', async () => {
+  test('with a step that expires unsigned', async () => {
     const { intentId } = await lend()
     await finish(intentId, { code: 'NETWORK_ERROR', message: 'Too late.', step: 1 })
     const timeline = await timelineOf(world.db, intentId)
@@ -77,7 +77,7 @@ describe('the timeline of a lend', () => {
     expect(timeline[4]?.data).toMatchObject({ step: 1, code: 'NETWORK_ERROR' })
   })
 
-  test('of several bundled in one block: each has its own, once', async () => {
+  test('of several intents in one block: each has its own, once', async () => {
     const lends = []
     for (const wallet of await world.createWallets(3, usdcUnits)) {
       lends.push(await world.lend(wallet, usdcUnits))
@@ -91,7 +91,7 @@ describe('the timeline of a lend', () => {
   })
 })
 
-describe('the timeline of a lend over a bridge', () => {
+describe('events of a lend over a bridge', () => {
   let world: BridgeWorld
   beforeAll(async () => {
     world = await createBridgeWorld([source, destination])
@@ -99,19 +99,19 @@ describe('the timeline of a lend over a bridge', () => {
   afterAll(() => world?.stop())
 
   const wallet = () => world.createWallet({ [source]: dollar })
-  const tell = async (intentId: string) =>
+  const eventsOf = async (intentId: string) =>
     (await timelineOf(world.db, intentId)).map(({ type, data: { step, kind, chain } }) =>
       step === undefined ? type : [type, step, kind, chain],
     )
 
   const begun = ['created', 'planned', 'executing', ['step_started', 1, 'bridge', source]]
 
-  test('burns, mints and deposits: two steps, three operations', async () => {
+  test('burn, mint and deposit: two steps, three operations', async () => {
     const intent = await burned(world, await wallet(), lendRequest)
     await world.perform(intent, 1, 'mint')
     await world.perform(intent, 2, 'deposit')
     await finalizeIntent(world.workerDb, { intentId: intent.id })
-    expect(await tell(intent.id)).toEqual([
+    expect(await eventsOf(intent.id)).toEqual([
       ...begun,
       ['step_progressed', 1, 'bridge', source],
       ['step_completed', 1, 'mint', destination],
@@ -121,7 +121,7 @@ describe('the timeline of a lend over a bridge', () => {
     ])
   })
 
-  test('whose mint vanishes after the intent had failed: it comes out again', async () => {
+  test('a mint that disappears after the failure of the intent is executed again', async () => {
     const intent = await burned(world, await wallet(), lendRequest)
     const failure = { code: 'BRIDGE_TIMEOUT', message: 'Too late.', step: 1 }
     await finalizeIntent(world.workerDb, { intentId: intent.id, failure })
@@ -131,7 +131,7 @@ describe('the timeline of a lend over a bridge', () => {
     await world.at(destination).index()
     await world.at(destination).round()
     const mint = [1, 'mint', destination]
-    expect(await tell(intent.id)).toEqual([
+    expect(await eventsOf(intent.id)).toEqual([
       ...begun,
       ['step_progressed', 1, 'bridge', source],
       'failed',

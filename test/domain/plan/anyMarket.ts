@@ -12,7 +12,7 @@ const chain = fc.constantFrom(...names)
 const protocol = fc.constantFrom('aave-v3', 'compound-v3')
 const asset = fc.constantFrom('USDC', 'USDC', 'USDC', 'DAI')
 
-/** Dust, where rounding decides, as often as amounts in which it does not; up to 20 tokens. */
+/** Amounts up to 20 tokens: dust, where rounding decides, as often as larger ones. */
 const someUnits = fc.oneof(
   fc.bigInt({ min: 1n, max: 30n }),
   fc.bigInt({ min: 1n, max: 20_000_000n }),
@@ -23,7 +23,7 @@ const holding = fc.oneof(
   { weight: 3, arbitrary: fc.bigInt({ min: 0n, max: 40_000_000n }) },
 )
 const plenty = fc.constant(10n ** 12n)
-/** USD of at most six decimals; none at all and the same for all are likely, so that costs tie. */
+/** USD of at most six decimals. Zero and equal values are likely, so that costs tie. */
 const gas = fc.oneof(
   fc.constantFrom(0, 0.01),
   fc.integer({ max: 2_000_000, min: 0 }).map((microUsd) => microUsd / 1e6),
@@ -44,12 +44,12 @@ const chainStates = fc.subarray(names, { minLength: 3 }).chain((chosen) =>
     ),
   ),
 )
-/** Four decimals at most; often the same one, so that costs decide. */
+/** At most four decimals, often equal, so that costs decide. */
 const apy = fc.oneof(
   fc.constantFrom(0, 3.5),
   fc.nat(90_000).map((tenThousandths) => tenThousandths / 1e4),
 )
-/** Mostly without a bound. */
+/** Mostly unbounded. */
 const room = fc.option(fc.oneof(fc.constant(0n), someUnits), { freq: 1 })
 const rate = fc
   .record({ chain, protocol, asset, apyPercent: apy, room })
@@ -70,7 +70,7 @@ const route = fc
     maxUnits: fc.oneof(plenty, plenty, someUnits),
   })
   .filter(({ from, to }) => from !== to)
-/** Prices about one, at times even, some between a half and two, and now and then a pool that is empty. */
+/** Prices around one, sometimes exactly one, some between a half and two, and sometimes an empty pool. */
 const price: fc.Arbitrary<[unitsIn: number, unitsOut: number]> = fc.oneof(
   {
     weight: 6,
@@ -99,7 +99,7 @@ const position = fc
   })
   .map((one) => ({ ...one, market: `0x${one.protocol}-${one.asset}` }))
 
-/** Any market of up to four chains that are linked or not, with two protocols and two assets. */
+/** Any market of up to four chains, linked or not, with two protocols and two assets. */
 const anyMarket: fc.Arbitrary<MarketState> = fc.record({
   chains: chainStates,
   rates: fc.array(rate, { minLength: 2, maxLength: 8 }),
@@ -111,7 +111,7 @@ const anyMarket: fc.Arbitrary<MarketState> = fc.record({
   }),
 })
 
-/** A request and the market that it meets. */
+/** A request and the market that it is planned for. */
 export type Case<Request = IntentRequest> = { request: Request; state: MarketState }
 
 export const anyLend: fc.Arbitrary<Case<LendRequest>> = fc
@@ -125,7 +125,7 @@ export const anyNetLend: fc.Arbitrary<Case<LendRequest & { netOverDays: number }
   .tuple(anyLend, fc.nat(2_000))
   .map(([{ state, request }, netOverDays]) => ({ state, request: { ...request, netOverDays } }))
 
-/** Mostly over a pair of chains that a route joins; often all that lies there, or a base unit more. */
+/** Mostly over a pair of chains with a route, often the whole balance, or a base unit more. */
 export const anyBridge: fc.Arbitrary<Case<BridgeRequest>> = fc
   .record({ state: anyMarket, amountUnits: someUnits, pick: fc.nat(15), other: route })
   .map(({ state, amountUnits, pick, other }) => {
@@ -136,7 +136,7 @@ export const anyBridge: fc.Arbitrary<Case<BridgeRequest>> = fc
     return { state, request: { ...request, fromChain, toChain } }
   })
 
-/** For some amount, for everything, or for about what lies in the markets of the asset itself. */
+/** An amount, everything, or about the total of the markets of the asset itself. */
 export const anyWithdraw: fc.Arbitrary<Case<WithdrawRequest>> = fc
   .record({ state: anyMarket, amount: someUnits, named: chain, pick: fc.nat(99), off: fc.nat(24) })
   .map(({ state, amount, named, pick, off }) => {

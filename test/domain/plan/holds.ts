@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Enough to find slips, few enough for every run. */
+/** Enough to find errors, few enough for every run. */
 const RUNS = 1_000
 
 /** Checks a property with values of a seed that the failure names. */
@@ -9,7 +9,7 @@ export function holds<Values>(property: fc.IProperty<Values>, numRuns = RUNS): v
   fc.assert(property, { seed, numRuns })
 }
 
-/** As `holds`, for a property that awaits. */
+/** As `holds`, for an asynchronous property. */
 export async function holdsAsync<Values>(
   property: fc.IAsyncProperty<Values>,
   numRuns = RUNS,
@@ -17,7 +17,7 @@ export async function holdsAsync<Values>(
   await fc.assert(property, { seed: seedOf(), numRuns })
 }
 
-/** `TEST_SEED` repeats a run. Each seed is told, also when all is well. */
+/** `TEST_SEED` repeats a run. Each seed is printed, also on success. */
 function seedOf(): number {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stderr.write(`fast-check seed ${seed}\n`)

@@ -14,7 +14,7 @@ import type { Rate } from '../../../domain/yields.js'
 /** Base units of an amount in whole tokens of six decimals. */
 export const units = (amount: string) => (amount === '0' ? 0n : toUnits(amount, 6))
 
-/** Gas of each kind is another power of two cents, so that a sum tells which ones are in it. */
+/** Gas of each kind is a different power of two cents, so that a sum identifies its parts. */
 const gasUsd = { deposit: 0.01, withdraw: 0.02, swap: 0.04, burn: 0.08, mint: 0.16 }
 
 export const chainOf = (

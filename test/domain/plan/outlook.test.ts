@@ -16,11 +16,11 @@ const codesOf = (plan: { warnings?: { code: string }[] }) =>
   (plan.warnings ?? []).map(({ code }) => code)
 
 describe('warnings of a plan', () => {
-  test('none, and no field, where there is nothing to warn of', () => {
+  test('absent when there is nothing to warn about', () => {
     expect(planIntent(lend('100'), moving)).not.toHaveProperty('warnings')
   })
 
-  // Over the bridge it costs 0.24 USD of gas and a basis point more, and pays 2 % a year more.
+  // Over the bridge the move costs 0.24 USD of gas and one basis point more, and earns 2 % a year more.
   test.each([
     ['12', ['NOT_WORTH_IT']],
     ['13', []],
@@ -29,7 +29,7 @@ describe('warnings of a plan', () => {
     expect([plan.targetChain, codesOf(plan)]).toEqual(['arbitrum', codes])
   })
 
-  test('NOT_WORTH_IT also where nothing is moved: a year does not pay for the gas', () => {
+  test('NOT_WORTH_IT also without a move: a year does not pay for the gas', () => {
     const only = stateOf({ chains: [chainOf('base', '1')], rates: [rateOf('base', 3)] })
     expect(planIntent(lend('0.3'), only).warnings).toEqual([
       { code: 'NOT_WORTH_IT', message: 'The costs exceed the interest of a year by 0.001 USD.' },
@@ -37,7 +37,7 @@ describe('warnings of a plan', () => {
     expect(planIntent(lend('0.4'), only)).not.toHaveProperty('warnings')
   })
 
-  test('ASSET_CHANGES: of a lend, and of a withdrawal', () => {
+  test('ASSET_CHANGES: of a lend and of a withdrawal', () => {
     const swaps = [
       quoteOf('base', 'USDC', 'DAI', [100n, 100n]),
       quoteOf('base', 'DAI', 'USDC', [100n, 100n]),
@@ -45,18 +45,18 @@ describe('warnings of a plan', () => {
     const rates = [rateOf('base', 4, { asset: 'DAI', market: '0xdai' })]
     const positions = [positionOf('base', '50', { asset: 'DAI', market: '0xdai' })]
     const state = stateOf({ chains: [chainOf('base', '100')], rates, swaps, positions })
-    const told = (from: string, to: string) => [
+    const assetChanges = (from: string, to: string) => [
       { code: 'ASSET_CHANGES', message: `${from} is swapped to ${to} on the way.` },
     ]
-    expect(planIntent(lend('10'), state).warnings).toEqual(told('USDC', 'DAI'))
+    expect(planIntent(lend('10'), state).warnings).toEqual(assetChanges('USDC', 'DAI'))
     const out = { action: 'withdraw', asset: 'USDC', amountUnits: 'max', chain: 'base' } as const
-    expect(planIntent(out, state).warnings).toEqual(told('DAI', 'USDC'))
+    expect(planIntent(out, state).warnings).toEqual(assetChanges('DAI', 'USDC'))
   })
 
   test.each([
     ['90', []],
     ['90.000001', ['MARKET_NEARLY_FULL']],
-  ])('MARKET_NEARLY_FULL: %s of the room of 100', (amount, codes) => {
+  ])('MARKET_NEARLY_FULL: %s of a capacity of 100', (amount, codes) => {
     const rates = [rateOf('base', 3, { capacityUnits: units('100') })]
     const plan = planIntent(lend(amount), stateOf({ chains: [chainOf('base', '100')], rates }))
     expect(codesOf(plan)).toEqual(codes)
@@ -64,7 +64,7 @@ describe('warnings of a plan', () => {
 })
 
 describe('alternatives of a plan', () => {
-  test('what the others would have brought in a year after the way to them, the best first', () => {
+  test('the return of a year after the cost of moving there, the best first', () => {
     const rates = [rateOf('base', 3), rateOf('arbitrum', 5), rateOf('ethereum', 9)]
     const plan = planIntent(lend('100'), { ...moving, rates })
     expect(plan.targetChain).toBe('arbitrum')
@@ -85,14 +85,14 @@ describe('alternatives of a plan', () => {
     expect(first).toMatchObject({ chain: 'base', why: 'Worth 0.001991 USD less over 46 days.' })
   })
 
-  test('of a request that names a chain: what it has kept from', () => {
+  test('of a request that names a chain: the better markets elsewhere', () => {
     const [first] = planIntent(lend('100', { chain: 'base' }), moving).alternatives ?? []
     expect(first).toMatchObject({ chain: 'arbitrum', apy: 5, why: 'The request names base.' })
     // 5 % of 99.99 USDC, less 0.25 USD of gas and 0.01 USD of fee.
     expect(first?.netUsd).toBe(4.7395)
   })
 
-  test('five at most, those that can be reached before the others', () => {
+  test('at most five, reachable ones before the others', () => {
     const reachable = [1, 2, 3, 4].map((apy) => rateOf('base', apy, { market: `0x${apy}` }))
     const rates = [...reachable, ...[7, 8, 9].map((apy) => rateOf(`far ${apy}`, apy))]
     const plan = planIntent(lend('10'), stateOf({ chains: [chainOf('base', '10')], rates }))
@@ -100,7 +100,7 @@ describe('alternatives of a plan', () => {
     expect(plan.alternatives?.map(({ apy }) => apy)).toEqual([3, 2, 1, 9, 8])
   })
 
-  test('none, and no field, where there is no other market', () => {
+  test('absent without another market', () => {
     const only = stateOf({ chains: [chainOf('base', '10')], rates: [rateOf('base', 3)] })
     expect(planIntent(lend('10'), only)).not.toHaveProperty('alternatives')
   })

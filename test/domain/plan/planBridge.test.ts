@@ -13,7 +13,7 @@ const state = stateOf({
 })
 
 describe('planIntent, bridge', () => {
-  test('moves all that lies on the chain for the fee of the route', () => {
+  test('moves the whole balance of the chain for the fee of the route', () => {
     expect(planIntent(bridge('10'), state)).toEqual({
       strategy: 'direct-bridge',
       targetChain: 'arbitrum',
@@ -34,12 +34,15 @@ describe('planIntent, bridge', () => {
     [{ seconds: [8, 110] }, '10-120 seconds'],
     [{ seconds: [8, 111] }, '1-3 minutes'],
     [{ seconds: [838, 1190] }, '14-20 minutes'],
-  ] as const)('tells %j and the steps at both ends as %s', ({ seconds: [lower, upper] }, text) => {
-    const routes = [routeOf('base', 'arbitrum', { seconds: [lower, upper] })]
-    expect(planIntent(bridge('10'), { ...state, routes }).estimatedTime).toBe(text)
-  })
+  ] as const)(
+    'formats %j and the steps at both ends as %s',
+    ({ seconds: [lower, upper] }, text) => {
+      const routes = [routeOf('base', 'arbitrum', { seconds: [lower, upper] })]
+      expect(planIntent(bridge('10'), { ...state, routes }).estimatedTime).toBe(text)
+    },
+  )
 
-  test('error: INSUFFICIENT_FUNDS when one base unit is missing, with what lies where', () => {
+  test('error: INSUFFICIENT_FUNDS when one base unit is missing, with the balances of all chains', () => {
     const { code, message, details } = failureOf(bridge('10.000001'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe('The intent needs 10.000001 USDC on base. 10 is available.')
@@ -54,21 +57,21 @@ describe('planIntent, bridge', () => {
     })
   })
 
-  test('error: INVALID_REQUEST, no_route, when no bridge leads there', () => {
+  test('error: INVALID_REQUEST, no_route, without a bridge to the chain', () => {
     const { code, message, details } = failureOf(bridge('1', 'ethereum'), state)
     expect(code).toBe('INVALID_REQUEST')
     expect(message).toBe('The amount cannot be bridged: there is no bridge from base to ethereum.')
     expect(details).toMatchObject({ reason: 'no_route', issues: [{ path: 'toChain' }] })
   })
 
-  test('error: INVALID_REQUEST, above_maximum, when the amount is more than the bridge moves', () => {
+  test('error: INVALID_REQUEST, above_maximum, for more than one transfer can move', () => {
     const { code, message, details } = failureOf(bridge('20.000001'), state)
     expect(code).toBe('INVALID_REQUEST')
     expect(message).toContain('the bridge from base to arbitrum moves at most 20 USDC at once')
     expect(details).toMatchObject({ reason: 'above_maximum', issues: [{ path: 'amount' }] })
   })
 
-  test('error: INVALID_REQUEST, above_fee_limit, when every way costs more than is paid', () => {
+  test('error: INVALID_REQUEST, above_fee_limit, when every route costs more than the limit', () => {
     const routes = [routeOf('base', 'arbitrum', { feeMillionths: 500_000n })]
     const { code, message, details } = failureOf(bridge('10'), { ...state, routes })
     expect(code).toBe('INVALID_REQUEST')

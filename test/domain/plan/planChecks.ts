@@ -4,7 +4,7 @@ import { feeOf, gasOf, swapped } from './planOracle.js'
 import type { StepPlan, IntentRequest, PlanStep } from '../../../domain/intent/intent.js'
 import type { GasKind, MarketState } from '../../../domain/plan/market.js'
 
-/** What a step hands on, and where. A deposit hands on nothing, a withdrawal what it takes. */
+/** The output of a step and its chain. A deposit has none, a withdrawal what it withdraws. */
 const handedOn = (step: PlanStep) => {
   switch (step.type) {
     case 'bridge':
@@ -18,7 +18,7 @@ const handedOn = (step: PlanStep) => {
   }
 }
 
-/** Promises of every plan: what it spends, how its steps chain up, what is lost on the way. */
+/** Promises of every plan: what it spends, how its steps connect, and what is lost on the way. */
 export function assertSound(plan: StepPlan, request: IntentRequest, state: MarketState): void {
   expect(plan.steps.map(({ sequence }) => sequence)).toEqual(plan.steps.map((_, i) => i + 1))
   plan.steps.forEach((step, index) => {
@@ -33,13 +33,13 @@ export function assertSound(plan: StepPlan, request: IntentRequest, state: Marke
   expect(plan.estimatedTime).toMatch(/^\d+-\d+ (seconds|minutes)$/)
 }
 
-/** How the step has to look to spend what the one before brings. */
+/** The properties of a step that spends the output of the previous one. */
 function fed(step: PlanStep, before: PlanStep) {
   const { chain, asset, amount } = handedOn(before) ?? {}
   return step.type === 'bridge' ? { from: chain, asset, amount } : { chain, asset, amount }
 }
 
-/** The first step spends the amount that was asked for, out of what the chain has. */
+/** The first step spends the requested amount, from the balance of its chain. */
 function assertFunded(step: PlanStep, request: IntentRequest, { chains }: MarketState): void {
   const where = step.type === 'bridge' ? step.from : step.chain
   const amount = units(step.amount)
@@ -60,7 +60,7 @@ function assertCovered(step: PlanStep & { type: 'withdraw' }, { positions }: Mar
   expect(position).toMatchObject({ isBusy: false, availableUnits: amount })
 }
 
-/** Nothing is lost but the fee of a route that takes the amount, and the price of a pool. */
+/** Losses are only the fee of a route that can move the amount, and the price of a pool. */
 function assertConserving(step: PlanStep, state: MarketState): void {
   const amount = units(step.amount)
   expect(amount).toBeGreaterThan(0n)
@@ -86,7 +86,7 @@ function assertConserving(step: PlanStep, state: MarketState): void {
   }
 }
 
-/** Each kind of step where it belongs; no market is taken out of twice. */
+/** Steps are in a valid order, and withdraw from each market at most once. */
 function assertComplete(plan: StepPlan, request: IntentRequest): void {
   const kinds = plan.steps.map(({ type }) => type).join(' ')
   const shape = {
@@ -121,10 +121,10 @@ export function deposited({ steps }: StepPlan): bigint {
   return last?.type === 'deposit' ? units(last.amount) : 0n
 }
 
-/** Base units of the asset that a plan to withdraw brings into the wallet. */
+/** Base units of the asset that a withdrawal plan delivers to the wallet. */
 export function taken({ steps }: StepPlan, asset: string): bigint {
   return steps.reduce((sum, step) => {
-    const brought = handedOn(step)
-    return brought?.asset === asset ? sum + units(brought.amount) : sum
+    const output = handedOn(step)
+    return output?.asset === asset ? sum + units(output.amount) : sum
   }, 0n)
 }

@@ -54,7 +54,7 @@ describe('planIntent, lend: where the money is', () => {
     })
   })
 
-  test('deposits on the named chain though another one pays more', () => {
+  test('deposits on the named chain although another one pays more', () => {
     const plan = planIntent(lend('1', { chain: 'ethereum' }), market(rich))
     expect(plan).toMatchObject({ strategy: 'direct-deposit', targetChain: 'ethereum' })
     expect(plan.expectedApy).toBe(1.52)
@@ -63,7 +63,7 @@ describe('planIntent, lend: where the money is', () => {
     )
   })
 
-  test('takes the best market of the named chain', () => {
+  test('uses the best market of the named chain', () => {
     const compound = rateOf('ethereum', 2.5, { protocol: 'compound-v3' })
     const state = market(rich, { rates: [...rates, compound] })
     const plan = planIntent(lend('1', { chain: 'ethereum' }), state)
@@ -75,7 +75,7 @@ describe('planIntent, lend: where the money is', () => {
     expect(plan.steps).toMatchObject([{ type: 'deposit', amount: '10', chain: 'base' }])
   })
 
-  test('deposits at the best rate that can be reached, and says why not at a better one', () => {
+  test('deposits at the best reachable rate, and explains why not at a better one', () => {
     const state = market({ ethereum: '10', arbitrum: '9.999999', base: '10' }, { routes: [] })
     const plan = planIntent(lend('10'), state)
     expect(plan.targetChain).toBe('base')
@@ -87,7 +87,7 @@ describe('planIntent, lend: where the money is', () => {
   test.each([
     ['0', 'it accepts no deposits now'],
     ['9.99', 'it accepts only 9.99 USDC more'],
-  ])('passes over a market with room for %s, and says so', (room, why) => {
+  ])('skips a market with a capacity of %s, and explains it', (room, why) => {
     const arbitrum = rateOf('arbitrum', 3.51, { capacityUnits: units(room) })
     const state = market(rich, { rates: [...rates.filter((one) => one !== rates[1]), arbitrum] })
     const plan = planIntent(lend('10'), state)
@@ -100,14 +100,14 @@ describe('planIntent, lend: where the money is', () => {
     ])
   })
 
-  test('says that a swap brings nothing, not that the market is full', () => {
+  test('explains that a swap returns nothing, not that the market is full', () => {
     const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', capacityUnits: units('1000') })
     const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n])]
     const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
     expect(error.message).toContain('the swap would return nothing')
   })
 
-  test('fills a market to the last unit of its room, counted without the bridge fee', () => {
+  test('fills a market to the last unit of its capacity, without the bridge fee', () => {
     const arbitrum = rateOf('arbitrum', 3.51, { capacityUnits: units('9.999') })
     const state = market({ ethereum: '0', arbitrum: '0', base: '100' }, { rates: [arbitrum] })
     expect(planIntent(lend('10'), state)).toMatchObject({
@@ -149,7 +149,7 @@ describe('planIntent, lend: over a bridge', () => {
     ])
   })
 
-  test('says what the move costs and when the better rate has paid for it', () => {
+  test('explains the cost of the move and when the better rate has paid for it', () => {
     // 0.001 USDC and 0.24 USD more for 0.36 % of 10 USDC a year: 0.241 / (0.0359649 / 365).
     expect(planIntent(lend('10'), market(onBase)).reasoning).toBe(
       'aave-v3 on arbitrum pays 3.51 % on USDC, the best rate of 3 that can be reached. ' +
@@ -164,25 +164,25 @@ describe('planIntent, lend: over a bridge', () => {
     ['150', 'about 6 months'],
     ['30', 'about 2 years'],
     ['7', 'about 10 years'],
-  ])('tells the time in a unit that one can grasp: %s USDC, %s', (amount, span) => {
+  ])('formats the time in a readable unit: %s USDC, %s', (amount, span) => {
     const { reasoning } = planIntent(lend(amount), market(onBase))
     expect(reasoning).toContain(`pays for itself after ${span}.`)
   })
 
-  test('says when the amount is too small for the move', () => {
+  test('explains when the amount is too small for the move', () => {
     expect(planIntent(lend('1'), market(onBase)).reasoning).toContain(
       'the move does not pay for itself within 10 years at this amount.',
     )
   })
 
-  test('says when nothing pays where the money is', () => {
+  test('explains when no market on the chain of the money is open', () => {
     const state = market(onBase, { rates: [rateOf('arbitrum', 3)] })
     expect(planIntent(lend('10'), state).reasoning).toContain(
       'The chain of the money has no open market.',
     )
   })
 
-  test('says when the better rate never pays for the move', () => {
+  test('explains when the better rate never pays for the move', () => {
     const even = [rateOf('base', 3), rateOf('arbitrum', 3.0001)]
     const plan = planIntent(lend('10'), market(onBase, { rates: even }))
     expect(plan.targetChain).toBe('arbitrum')
@@ -198,13 +198,13 @@ describe('planIntent, lend: over a bridge', () => {
     )
   })
 
-  test('takes money on the chain itself rather than over a bridge', () => {
+  test('prefers money on the chain itself to a bridge', () => {
     const free = { ...chainOf('', '0').gasUsd, burn: 0, mint: 0 }
     const chains = [chainOf('base', '10', { gasUsd: free }), chainOf('arbitrum', '10')]
     expect(planIntent(lend('10'), market({}, { chains })).strategy).toBe('direct-deposit')
   })
 
-  test('takes the source with the lowest fee and gas, among equals the first', () => {
+  test('uses the source with the lowest fee and gas, and among equals the first', () => {
     const even = market({ ethereum: '10', arbitrum: '0', base: '10' })
     expect(planIntent(lend('10'), even).steps[0]).toMatchObject({ from: 'ethereum' })
     const dear = routeOf('ethereum', 'arbitrum', { feeMillionths: 101n })
@@ -216,7 +216,7 @@ describe('planIntent, lend: over a bridge', () => {
     expect(planIntent(lend('10'), cheap).steps[0]).toMatchObject({ from: 'ethereum' })
   })
 
-  test('takes the first route that includes the amount', () => {
+  test('uses the first route that can move the amount', () => {
     const fast = routeOf('base', 'arbitrum', { maxUnits: units('10') })
     const standard = routeOf('base', 'arbitrum', {
       ...{ speed: 'standard', feeMillionths: 0n, seconds: [780, 1140] },
@@ -228,7 +228,7 @@ describe('planIntent, lend: over a bridge', () => {
     expect(plan.estimatedTime).toBe('13-20 minutes')
   })
 
-  test('takes the standard way when the fee told for the fast one is absurd', () => {
+  test('uses the standard route when the reported fee of the fast one is absurd', () => {
     const absurd = routeOf('base', 'arbitrum', { feeMillionths: 2_001n })
     const standard = routeOf('base', 'arbitrum', { speed: 'standard', feeMillionths: 0n })
     const plan = planIntent(lend('10'), market(onBase, { routes: [absurd, standard] }))
@@ -240,13 +240,13 @@ describe('planIntent, lend: over a bridge', () => {
     )
   })
 
-  test('allows no more than the highest fee, though a plan allows a fifth more than it was told', () => {
+  test('allows at most the highest fee, although a plan allows a fifth above the reported one', () => {
     const dear = routeOf('base', 'arbitrum', { feeMillionths: 2_000n })
     const plan = planIntent(lend('10'), market(onBase, { routes: [dear] }))
     expect(plan.steps[0]).toMatchObject({ arrives: '9.98', maxFee: '0.02' })
   })
 
-  test('the fee is rounded up to a base unit, its maximum is below the amount', () => {
+  test('rounds the fee up to a base unit, and its maximum is below the amount', () => {
     const plan = planIntent(lend('0.000002'), market(onBase))
     expect(plan.steps[0]).toMatchObject({ arrives: '0.000001', maxFee: '0.000001' })
     expect(planIntent(lend('0.00001'), market(onBase)).steps[0]).toMatchObject({
@@ -254,7 +254,7 @@ describe('planIntent, lend: over a bridge', () => {
     })
   })
 
-  test('does not move over a bridge what the fee would eat', () => {
+  test('does not bridge an amount that the fee would consume', () => {
     const plan = planIntent(lend('0.000001'), market(onBase))
     expect(plan).toMatchObject({ strategy: 'direct-deposit', targetChain: 'base' })
     expect(plan.reasoning).toContain(
@@ -262,7 +262,7 @@ describe('planIntent, lend: over a bridge', () => {
     )
   })
 
-  test('never takes from two chains', () => {
+  test('never combines two chains', () => {
     const { details } = failureOf(lend('10'), market({ arbitrum: '6', base: '6', ethereum: '9' }))
     expect(details).toMatchObject({ required: '10', available: '9' })
   })

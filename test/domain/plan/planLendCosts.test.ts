@@ -17,7 +17,7 @@ describe('planIntent, lend: over a swap', () => {
     swaps: [quoteOf('base', 'USDC', 'DAI', [units('100'), units('99.9')])],
   })
 
-  test('swaps what lies on the chain, for no less than 99.5 % of the forecast', () => {
+  test('swaps the balance of the chain, for at least 99.5 % of the forecast', () => {
     const plan = planIntent(lend('10'), state)
     expect(plan).toMatchObject({ strategy: 'direct-deposit', expectedApy: 4 })
     expect(plan).toMatchObject({ estimatedGasUsd: 0.05, estimatedTime: '2-10 seconds' })
@@ -49,13 +49,13 @@ describe('planIntent, lend: over a swap', () => {
     ])
   })
 
-  test('takes the quote that brings most', () => {
+  test('uses the quote with the highest output', () => {
     const better = { ...quoteOf('base', 'USDC', 'DAI', [10n, 10n]), protocol: 'curve' }
     const plan = planIntent(lend('10'), { ...state, swaps: [...state.swaps, better] })
     expect(plan.steps[0]).toMatchObject({ protocol: 'curve', arrives: '10', minimum: '9.95' })
   })
 
-  test('leaves a market aside to which no swap leads, and says so', () => {
+  test('skips a market without a swap into its asset, and explains it', () => {
     const plan = planIntent(lend('10'), { ...state, swaps: [] })
     expect(plan).toMatchObject({ expectedApy: 3 })
     expect(plan.reasoning).toContain(
@@ -63,7 +63,7 @@ describe('planIntent, lend: over a swap', () => {
     )
   })
 
-  test('leaves a market aside of which the amount would buy nothing', () => {
+  test('skips a market whose swap returns nothing', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
     const plan = planIntent(lend('0.000001'), { ...state, swaps })
     expect(plan).toMatchObject({ expectedApy: 3 })
@@ -73,17 +73,14 @@ describe('planIntent, lend: over a swap', () => {
   test.each([
     ['of a half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
     ['just below 99 %', [10_000n, 9_899n], 'a swap would return only 0.9899 DAI for 1 USDC'],
-  ] as const)(
-    'leaves a market aside behind a pool with a price %s',
-    (_, [unitsIn, unitsOut], why) => {
-      const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
-      const plan = planIntent(lend('10'), { ...state, swaps })
-      expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
-      expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
-      const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
-      expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
-    },
-  )
+  ] as const)('skips a market behind a pool with a price %s', (_, [unitsIn, unitsOut], why) => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
+    const plan = planIntent(lend('10'), { ...state, swaps })
+    expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
+    expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
+    const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
+    expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
+  })
 
   test('never plans a minimum below 99 % of parity', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [10_000n, 9_910n])]
@@ -91,7 +88,7 @@ describe('planIntent, lend: over a swap', () => {
     expect(plan.steps[0]).toMatchObject({ arrives: '9.91', minimum: '9.9' })
   })
 
-  test.each([9_949n, 10_051n])('leaves a pool aside whose price has moved: 9,999 to %d', (now) => {
+  test.each([9_949n, 10_051n])('skips a pool whose price has moved: 9,999 to %d', (now) => {
     const quote = quoteOf('base', 'USDC', 'DAI', [10_000n, now])
     const drifting = { ...quote, averageUnitsOut: 10_000n }
     const plan = planIntent(lend('10'), { ...state, swaps: [drifting] })
@@ -101,7 +98,7 @@ describe('planIntent, lend: over a swap', () => {
     expect(planIntent(lend('10'), { ...state, swaps: [calm] })).toMatchObject({ expectedApy: 4 })
   })
 
-  test('a deployment may ask for more, or for less', () => {
+  test('uses the limits of the deployment', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
     const strict = { ...defaultLimits, swapLossBps: 9n }
     expect(planIntent(lend('10'), { ...state, swaps, limits: strict }).expectedApy).toBe(3)
@@ -134,7 +131,7 @@ describe('planIntent, lend with netOverDays', () => {
     expect(plan.reasoning).toContain('aave-v3 on base: worth 0.001991 USD less over 46 days.')
   })
 
-  test('compares direct ways too: a rate that gas eats loses', () => {
+  test('compares direct routes too: a rate that gas consumes loses', () => {
     const dear = { ...chainOf('', '0').gasUsd, deposit: 2 }
     const chains = [chainOf('base', '100'), chainOf('arbitrum', '100', { gasUsd: dear })]
     const both = { ...state, chains }
@@ -142,17 +139,17 @@ describe('planIntent, lend with netOverDays', () => {
     expect(planIntent(lend('100', { netOverDays: 3000 }), both).targetChain).toBe('arbitrum')
   })
 
-  test('counts what a swap loses', () => {
+  test('counts the loss of a swap', () => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [100n, 99n])]
     const lossy = stateOf({ ...state, rates: [rateOf('base', 3), dai('base', 4)], swaps })
     expect(planIntent(lend('100', { netOverDays: 300 }), lossy).expectedApy).toBe(3)
     expect(planIntent(lend('100', { netOverDays: 500 }), lossy).expectedApy).toBe(4)
   })
 
-  test('of two that are worth the same the one with the lower cost comes first', () => {
+  test('of two candidates with the same value, the one with the lower cost comes first', () => {
     const dear = { ...chainOf('', '0').gasUsd, deposit: 0.02 }
     const chains = [chainOf('base', '100', { gasUsd: dear }), chainOf('arbitrum', '100')]
-    // 0.0365 % of 100 USDC over 100 days are the 0.01 USD of gas that base costs more.
+    // 0.0365 % of 100 USDC over 100 days equals the 0.01 USD of gas that base costs more.
     const rates = [rateOf('base', 3.0365), rateOf('arbitrum', 3)]
     const even = stateOf({ chains, rates })
     expect(planIntent(lend('100', { netOverDays: 100 }), even).targetChain).toBe('arbitrum')
@@ -160,12 +157,12 @@ describe('planIntent, lend with netOverDays', () => {
   })
 })
 
-describe('planIntent, lend: what cannot be planned', () => {
+describe('planIntent, lend: errors', () => {
   const rates = [rateOf('arbitrum', 1)]
   const routes = [routeOf('base', 'arbitrum'), routeOf('ethereum', 'arbitrum')]
   const chains = [chainOf('ethereum', '0'), chainOf('arbitrum', '9.999999'), chainOf('base', '6')]
 
-  test('error: INSUFFICIENT_FUNDS when one base unit is missing, with what lies where', () => {
+  test('error: INSUFFICIENT_FUNDS when one base unit is missing, with the balances of all chains', () => {
     const { code, message, details } = failureOf(lend('10'), stateOf({ chains, rates, routes }))
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe(
@@ -183,7 +180,7 @@ describe('planIntent, lend: what cannot be planned', () => {
     })
   })
 
-  test('error: INSUFFICIENT_FUNDS counts the chains that lead to the named one only', () => {
+  test('error: INSUFFICIENT_FUNDS counts only chains with a route to the named one', () => {
     const state = stateOf({ chains, rates: [rateOf('base', 1)], routes })
     const { code, message, details } = failureOf(lend('7', { chain: 'base' }), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
@@ -191,7 +188,7 @@ describe('planIntent, lend: what cannot be planned', () => {
     expect(details).toMatchObject({ required: '7', available: '6' })
   })
 
-  test('error: INSUFFICIENT_FUNDS when the money lies where nothing leads to a market', () => {
+  test('error: INSUFFICIENT_FUNDS when the money is on a chain without a route to a market', () => {
     const state = stateOf({ chains: [chainOf('base', '1000'), chainOf('arbitrum', '0')], rates })
     const { code, details } = failureOf(lend('1'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
@@ -208,7 +205,7 @@ describe('planIntent, lend: what cannot be planned', () => {
     expect(failureOf(lend('1'), stateOf({ chains })).code).toBe('INVALID_REQUEST')
   })
 
-  test('error: INVALID_REQUEST when the only markets are of an asset that no swap leads to', () => {
+  test('error: INVALID_REQUEST when no swap leads to the asset of the only markets', () => {
     const state = stateOf({ chains, rates: [dai('base', 4)] })
     expect(failureOf(lend('1'), state).code).toBe('INVALID_REQUEST')
   })

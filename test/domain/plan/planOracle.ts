@@ -8,7 +8,7 @@ import type {
 import type { Rate } from '../../../domain/yields.js'
 
 /**
- * What a planner should find, by trying everything. Every asset has six decimals here, so that a base unit
+ * The expected result of the planner, by exhaustive search. Every asset has six decimals here, so that a base unit
  * counts as a millionth of a dollar and all costs are whole numbers.
  */
 export type OracleRoute = {
@@ -23,13 +23,13 @@ export function gasOf(state: MarketState, chain: string, ...kinds: GasKind[]): b
   return kinds.reduce((sum, kind) => sum + BigInt(Math.round((gasUsd?.[kind] ?? 0) * 1e6)), 0n)
 }
 
-/** The fee in base units, counted up from below. */
+/** The fee in base units, found by counting up. */
 export function feeOf({ feeMillionths }: BridgeRoute, amountUnits: bigint): bigint {
   const whole = (amountUnits * feeMillionths) / 1_000_000n
   return whole * 1_000_000n < amountUnits * feeMillionths ? whole + 1n : whole
 }
 
-/** The most that any pool makes of an amount at a fair price. */
+/** The highest output of any pool for an amount at a fair price. */
 export function swapped(
   state: MarketState,
   chain: string,
@@ -40,10 +40,10 @@ export function swapped(
   let most = 0n
   for (const pool of state.swaps) {
     if (pool.chain !== chain || pool.from !== from || pool.to !== to || !pool.unitsIn) continue
-    // A dollar is never given for less than 99 cents.
+    // A dollar is never sold for less than 99 cents.
     if (pool.unitsOut * 100n < pool.unitsIn * 99n) continue
-    const brought = (amount * pool.unitsOut) / pool.unitsIn
-    if (brought > most) most = brought
+    const output = (amount * pool.unitsOut) / pool.unitsIn
+    if (output > most) most = output
   }
   return most
 }
@@ -57,14 +57,14 @@ function firstRoute(
   if (![from, to].every((name) => chains.some(({ chain }) => chain === name))) return undefined
   for (const route of routes) {
     if (route.from !== from || route.to !== to) continue
-    // More than a five-hundredth is never paid.
+    // A fee is at most a five-hundredth of the amount.
     if (route.feeMillionths > 2_000n) continue
     if (route.maxUnits >= amountUnits && feeOf(route, amountUnits) < amountUnits) return route
   }
   return undefined
 }
 
-/** For each market that can be reached the way that the money has to take to it. */
+/** Each reachable market with the route of the money to it. */
 export function waysOf(request: LendRequest, state: MarketState): OracleRoute[] {
   const ways: OracleRoute[] = []
   for (const rate of state.rates) {
@@ -82,7 +82,7 @@ function wayTo(request: LendRequest, state: MarketState, rate: Rate): OracleRout
       availableUnits < request.amountUnits ? undefined : wayFrom(chain, request, state, rate)
     if (way) ways.push(way)
   }
-  // Of those that cost the same the first one: sorting keeps their order.
+  // The first of several with the same cost: sorting is stable.
   ways.sort((a, b) => Number(a.moveUnits - b.moveUnits))
   const fits = ({ depositUnits }: OracleRoute) =>
     rate.capacityUnits === undefined || depositUnits <= rate.capacityUnits
@@ -106,7 +106,7 @@ function wayFrom(from: string, request: LendRequest, state: MarketState, rate: R
   return depositUnits > 0n ? { rate, isBridged, depositUnits, costUnits, moveUnits } : undefined
 }
 
-/** What a deposit is worth in the end, in 1 / 365,000,000 base units. APYs have four decimals here. */
+/** The final value of a deposit, in 1 / 365,000,000 base units. APYs have four decimals here. */
 export function netOf(
   {
     apyPercent,
@@ -119,12 +119,12 @@ export function netOf(
   return depositUnits * apy * BigInt(days) - costUnits * 365_000_000n
 }
 
-/** What a position brings of the asset when so much of it is taken. */
+/** The output of a position in the requested asset for a withdrawn amount. */
 export function worthOf(state: MarketState, one: PositionState, asset: string, amount: bigint) {
   return one.asset === asset ? amount : swapped(state, one.chain, one.asset, asset, amount)
 }
 
-/** The positions that a withdrawal may touch. */
+/** The positions that a withdrawal may use. */
 export function withdrawable({ chain, asset }: WithdrawRequest, state: MarketState) {
   if (!state.chains.some((one) => one.chain === chain)) return []
   return state.positions.filter(

@@ -11,12 +11,12 @@ import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './
 import type { StepPlan, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
 import type { MarketState, PositionState } from '../../../domain/plan/market.js'
 
-/** Cases that are all refused would prove nothing: such a share of them has to be planned. */
+/** Rejected cases prove nothing, so at least this share must be planned. */
 const planned = { lend: 0.6, netLend: 0.6, withdraw: 0.3, bridge: 0.15 }
 
 type Runs = { runs: number; atLeast: number }
 
-/** Plans each case, or sees that it cannot be done; checks that what every plan must keep is kept. */
+/** Plans each case or verifies its error, and checks the promises of every plan. */
 function holdsForPlans<Request extends Case['request']>(
   { runs, atLeast }: Runs,
   cases: fc.Arbitrary<Case<Request>>,
@@ -41,13 +41,13 @@ function planOrError(request: Case['request'], state: MarketState): StepPlan | S
     return planIntent(request, state)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    assertTelling(error)
+    assertActionable(error)
     return error
   }
 }
 
-/** An error says what is missing, or what to change. */
-function assertTelling({ code, details }: ServiceError): void {
+/** An error states what is missing, or what to change. */
+function assertActionable({ code, details }: ServiceError): void {
   expect(['INSUFFICIENT_FUNDS', 'INVALID_REQUEST']).toContain(code)
   if (code === 'INVALID_REQUEST') expect(details.issues ?? details.reason).toBeDefined()
   else {
@@ -58,17 +58,17 @@ function assertTelling({ code, details }: ServiceError): void {
 
 const canLend = (request: LendRequest, state: MarketState) => waysOf(request, state).length > 0
 
-/** What a plan to lend costs in base units, and what it pays. */
+/** The cost of a lend plan in base units, and its rate. */
 const outcomeOf = (plan: StepPlan, { amountUnits }: LendRequest) => ({
   apyPercent: plan.expectedApy ?? NaN,
   depositUnits: deposited(plan),
   costUnits: amountUnits - deposited(plan) + gasMicroUsd(plan),
 })
 
-/** Four properties, each of so many runs. */
+/** Four properties, each with so many runs. */
 export function describePlans(runs: number): void {
-  describe('planIntent, whatever the market', () => {
-    test('lend: goes where the APY is highest of all that can be reached, at the lowest cost', () => {
+  describe('planIntent, for any market', () => {
+    test('lend: goes to the highest reachable APY, at the lowest cost', () => {
       holdsForPlans({ runs, atLeast: planned.lend }, anyLend, canLend, (plan, request, state) => {
         const { apyPercent, costUnits } = outcomeOf(plan, request)
         const better = waysOf(request, state).filter(
@@ -81,7 +81,7 @@ export function describePlans(runs: number): void {
       })
     })
 
-    test('lend with netOverDays: nothing that can be reached is worth more', () => {
+    test('lend with netOverDays: no reachable market is worth more', () => {
       holdsForPlans(
         { runs, atLeast: planned.netLend },
         anyNetLend,
@@ -99,7 +99,7 @@ export function describePlans(runs: number): void {
       )
     })
 
-    test('withdraw: brings what was asked for, hardly more, and never more than there is', () => {
+    test('withdraw: delivers the requested amount, hardly more, and never more than exists', () => {
       holdsForPlans(
         { runs, atLeast: planned.withdraw },
         anyWithdraw,
@@ -109,11 +109,11 @@ export function describePlans(runs: number): void {
           const worth = (one: PositionState) =>
             worthOf(state, one, request.asset, one.availableUnits)
           const total = touched.reduce((sum, one) => sum + worth(one), 0n)
-          const brought = taken(plan, request.asset)
-          expect(brought).toBeLessThanOrEqual(total)
-          if (request.amountUnits === 'max') expect(brought).toBe(total)
-          else expect(brought).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
-          assertHardlyMore(plan, request, brought, total, touched)
+          const output = taken(plan, request.asset)
+          expect(output).toBeLessThanOrEqual(total)
+          if (request.amountUnits === 'max') expect(output).toBe(total)
+          else expect(output).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
+          assertHardlyMore(plan, request, output, total, touched)
         },
       )
     })
@@ -132,11 +132,11 @@ export function describePlans(runs: number): void {
   })
 }
 
-/** More than was asked for is taken only where dust would stay behind, or a swap's price rounds. */
+/** More than the requested amount is withdrawn only where dust would remain, or a swap's price rounds. */
 function assertHardlyMore(
   plan: StepPlan,
   { amountUnits }: WithdrawRequest,
-  brought: bigint,
+  output: bigint,
   total: bigint,
   touched: PositionState[],
 ): void {
@@ -145,9 +145,9 @@ function assertHardlyMore(
   const emptied = plan.steps.filter((step) => step.type === 'withdraw' && step.everything)
   const swept = emptied.reduce((sum, step) => {
     const position = touched.find((one) => 'market' in step && one.market === step.market)
-    // A unit of another asset is worth up to two.
+    // A unit of another asset is worth at most two.
     return sum + 2n * dust(position?.availableUnits ?? 0n) + 2n
   }, 0n)
-  const most = brought === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
-  expect(brought).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
+  const most = output === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
+  expect(output).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
 }

@@ -11,7 +11,7 @@ const withdraw = (amount: string): WithdrawRequest => ({
 const compound = { protocol: 'compound-v3', market: '0xcomet' }
 const dai = { asset: 'DAI', market: '0xdai' }
 
-/** On base, where aave-v3 pays 3 % and compound-v3 2 %; 100 DAI bring 99.9 USDC. */
+/** On base, where aave-v3 pays 3 % and compound-v3 2 %; 100 DAI return 99.9 USDC. */
 const market = (...positions: PositionState[]) =>
   stateOf({
     chains: [chainOf('base', '0'), chainOf('arbitrum', '0')],
@@ -24,7 +24,7 @@ const comet = (available: string, changes = {}) => aave(available, { ...compound
 const inDai = (available: string, changes = {}) => aave(available, { ...dai, ...changes })
 
 describe('planIntent, withdraw: an amount', () => {
-  test('takes exact units out of the one market that there is', () => {
+  test('withdraws exact units from the only market', () => {
     expect(planIntent(withdraw('10'), market(aave('20')))).toEqual({
       strategy: 'direct-withdraw',
       targetChain: 'base',
@@ -41,19 +41,19 @@ describe('planIntent, withdraw: an amount', () => {
     })
   })
 
-  test('leaves the market that pays least of those that have enough', () => {
+  test('leaves the lowest-paying market of those that have enough', () => {
     const plan = planIntent(withdraw('10'), market(aave('20'), comet('11')))
     expect(plan).toMatchObject({ targetProtocol: 'compound-v3', steps: [{ amount: '10' }] })
     const other = planIntent(withdraw('10'), market(aave('20'), comet('9')))
     expect(other).toMatchObject({ targetProtocol: 'aave-v3', steps: [{ amount: '10' }] })
   })
 
-  test('a market without enough liquidity has not enough', () => {
+  test('a market without enough liquidity does not have enough', () => {
     const dry = comet('20', { liquidityUnits: units('9') })
     expect(planIntent(withdraw('10'), market(aave('20'), dry)).targetProtocol).toBe('aave-v3')
   })
 
-  test('takes from the largest downwards when none has enough alone', () => {
+  test('starts with the largest when none has enough alone', () => {
     const third = aave('2', { protocol: 'morpho', market: '0xmorpho' })
     const plan = planIntent(withdraw('10'), market(third, aave('5'), comet('6')))
     expect(plan.steps).toMatchObject([
@@ -68,7 +68,7 @@ describe('planIntent, withdraw: an amount', () => {
     )
   })
 
-  test('a busy market, or one that is short, is emptied by exact units', () => {
+  test('withdraws exact units from a busy market, or one without cash for the whole position', () => {
     const busy = market(aave('5'), comet('6', { isBusy: true }))
     const { steps } = planIntent(withdraw('10'), busy)
     expect(steps).toMatchObject([{ amount: '6' }, { amount: '4' }])
@@ -86,14 +86,14 @@ describe('planIntent, withdraw: an amount', () => {
     expect(planIntent(withdraw('9.999999'), cheap).steps).toMatchObject([{ amount: '9.999999' }])
   })
 
-  test('does not touch other chains', () => {
+  test('does not use other chains', () => {
     const state = market(positionOf('arbitrum', '100'), aave('20'))
     expect(planIntent(withdraw('10'), state).steps).toMatchObject([{ chain: 'base' }])
   })
 })
 
-describe('planIntent, withdraw: out of a market of another asset', () => {
-  test('takes as much as the swap needs to bring the amount', () => {
+describe('planIntent, withdraw: from a market of another asset', () => {
+  test('withdraws as much as the swap needs for the amount', () => {
     const plan = planIntent(withdraw('10'), market(inDai('20')))
     expect(plan).toMatchObject({ estimatedGasUsd: 0.06, estimatedTime: '2-10 seconds' })
     expect(plan.steps).toEqual([
@@ -109,7 +109,7 @@ describe('planIntent, withdraw: out of a market of another asset', () => {
     expect(plan.reasoning).toContain('DAI is swapped to USDC.')
   })
 
-  test('comes after the markets of the own asset, whatever they pay and hold', () => {
+  test('uses markets of the requested asset first, regardless of rates and sizes', () => {
     const { steps } = planIntent(withdraw('10'), market(inDai('500'), aave('20')))
     expect(steps).toMatchObject([{ type: 'withdraw', asset: 'USDC', amount: '10' }])
     const both = planIntent(withdraw('30'), market(inDai('25'), aave('20')))
@@ -120,17 +120,17 @@ describe('planIntent, withdraw: out of a market of another asset', () => {
     ])
   })
 
-  test('one swapped market with enough is better than two', () => {
+  test('prefers one swapped market with enough to two', () => {
     const plan = planIntent(withdraw('30'), market(inDai('50'), aave('20'), comet('20')))
     expect(plan.steps).toMatchObject([{ asset: 'DAI' }, { type: 'swap', arrives: '30' }])
   })
 
-  test('is no source without a swap', () => {
+  test('skips a position without a swap', () => {
     const state = { ...market(inDai('20')), swaps: [] }
     expect(failureOf(withdraw('10'), state).details).toMatchObject({ available: '0' })
   })
 
-  test('is no source behind a pool that gives half, and the answer says why', () => {
+  test('skips a position behind a pool at half the price, and explains it', () => {
     const swaps = [quoteOf('base', 'DAI', 'USDC', [2n, 1n])]
     const half = { ...market(inDai('20')), swaps }
     const why = '20 DAI in aave-v3 does not count: a swap would return only 0.5 USDC for 1 DAI.'
@@ -144,7 +144,7 @@ describe('planIntent, withdraw: out of a market of another asset', () => {
 })
 
 describe('planIntent, withdraw: everything', () => {
-  test('max empties every market of the chain, and swaps right after', () => {
+  test('max empties every market of the chain, and swaps immediately after', () => {
     const state = market(inDai('10'), aave('5'), comet('6'), aave('0', { market: '0xempty' }))
     const plan = planIntent(withdraw('max'), state)
     expect(plan.steps).toMatchObject([
@@ -161,7 +161,7 @@ describe('planIntent, withdraw: everything', () => {
     ['14.99', 'a hundredth of a token less'],
     ['15', 'the whole'],
     ['15.00001', 'ten base units of rounding more'],
-  ])('%s of 15 take everything: %s', (amount) => {
+  ])('%s of 15 withdraw everything: %s', (amount) => {
     const { steps } = planIntent(withdraw(amount), market(aave('5'), comet('10')))
     expect(steps).toMatchObject([
       { amount: '10', everything: true },
@@ -169,42 +169,45 @@ describe('planIntent, withdraw: everything', () => {
     ])
   })
 
-  test('a base unit below the dust takes the amount', () => {
+  test('one base unit below the dust withdraws the amount', () => {
     const { steps } = planIntent(withdraw('14.989999'), market(aave('15')))
     expect(steps).toMatchObject([{ amount: '14.989999' }])
     expect(steps[0]).not.toHaveProperty('everything')
   })
 
-  test('of a small position dust is a hundredth of it', () => {
+  test('the dust of a small position is a hundredth of it', () => {
     const small = market(aave('0.1'))
     expect(planIntent(withdraw('0.099'), small).steps).toMatchObject([{ amount: '0.1' }])
     expect(planIntent(withdraw('0.098999'), small).steps).toMatchObject([{ amount: '0.098999' }])
   })
 
-  test('the whole as an amount is taken by exact units while another intent takes money out', () => {
+  test('the whole position as an amount is withdrawn in exact units while another intent withdraws', () => {
     const { steps } = planIntent(withdraw('15'), market(aave('15', { isBusy: true })))
     expect(steps).toMatchObject([{ amount: '15' }])
     expect(steps[0]).not.toHaveProperty('everything')
   })
 
-  test.each(['max', '15.000001'])('error: market_busy for %s while it does', (amount) => {
-    const state = market(aave('10'), comet('5', { isBusy: true }))
-    const { code, message, details } = failureOf(withdraw(amount), state)
-    expect(code).toBe('INVALID_REQUEST')
-    expect(message).toContain('Another intent is withdrawing from compound-v3 on base.')
-    expect(details).toEqual({
-      ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
-    })
-  })
+  test.each(['max', '15.000001'])(
+    'error: market_busy for %s while another intent withdraws',
+    (amount) => {
+      const state = market(aave('10'), comet('5', { isBusy: true }))
+      const { code, message, details } = failureOf(withdraw(amount), state)
+      expect(code).toBe('INVALID_REQUEST')
+      expect(message).toContain('Another intent is withdrawing from compound-v3 on base.')
+      expect(details).toEqual({
+        ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
+      })
+    },
+  )
 
-  test('error: market_busy for max though the other intent takes all that there is', () => {
+  test('error: market_busy for max although the other intent withdraws the whole position', () => {
     const { details } = failureOf(withdraw('max'), market(aave('0', { isBusy: true })))
     expect(details).toMatchObject({ reason: 'market_busy', issues: [{ path: 'chain' }] })
   })
 })
 
-describe('planIntent, withdraw: what cannot be planned', () => {
-  test('error: INSUFFICIENT_FUNDS with what lies where, on all chains', () => {
+describe('planIntent, withdraw: errors', () => {
+  test('error: INSUFFICIENT_FUNDS with all positions, on all chains', () => {
     const state = market(aave('10'), comet('5'), positionOf('arbitrum', '7'))
     const { code, message, details } = failureOf(withdraw('15.000011'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
@@ -220,7 +223,7 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     })
   })
 
-  test('error: INSUFFICIENT_FUNDS for max where there is nothing', () => {
+  test('error: INSUFFICIENT_FUNDS for max without a position', () => {
     const { code, message, details } = failureOf(
       withdraw('max'),
       market(positionOf('arbitrum', '7')),
@@ -233,7 +236,7 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     ])
   })
 
-  test('error: INSUFFICIENT_FUNDS for a few base units where there is nothing', () => {
+  test('error: INSUFFICIENT_FUNDS for a few base units without a position', () => {
     expect(failureOf(withdraw('0.000005'), market()).code).toBe('INSUFFICIENT_FUNDS')
   })
 
@@ -259,13 +262,13 @@ describe('planIntent, withdraw: what cannot be planned', () => {
   })
 })
 
-describe('planIntent, withdraw: what was taken out before and is not swapped', () => {
+describe('planIntent, withdraw: money that was withdrawn before and not swapped', () => {
   const after = (amount: string, held: string) => ({
     ...withdraw(amount),
     unswapped: { asset: 'DAI', units: units(held) },
   })
 
-  test('is swapped first; the rest comes out of the markets', () => {
+  test('is swapped first, and the markets supply the rest', () => {
     const plan = planIntent(after('10', '5'), market(aave('20')))
     expect(plan).toMatchObject({ targetProtocol: 'aave-v3', estimatedGasUsd: 0.06 })
     expect(plan.steps).toMatchObject([
@@ -275,7 +278,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
     expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. From aave-v3/)
   })
 
-  test('is all there is to do when it is enough but for dust, though nothing is lent', () => {
+  test('suffices when it covers the amount except for dust, without a position', () => {
     for (const amount of ['max', '5', '4.9']) {
       const plan = planIntent(after(amount, '5'), market())
       expect(plan.steps).toMatchObject([{ sequence: 1, type: 'swap', amount: '5' }])
@@ -283,7 +286,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
     }
   })
 
-  test('with everything: what is lent comes out too', () => {
+  test('with max: the positions are withdrawn too', () => {
     const plan = planIntent(after('max', '5'), market(aave('20'), inDai('3')))
     expect(plan.steps).toMatchObject([
       { type: 'swap', amount: '5' },
@@ -293,7 +296,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
     ])
   })
 
-  test('error: no_swap without a pool, INSUFFICIENT_FUNDS when the rest is not there', () => {
+  test('error: no_swap without a pool, INSUFFICIENT_FUNDS when the rest is missing', () => {
     const dry = { ...market(aave('20')), swaps: [] }
     expect(failureOf(after('max', '5'), dry)).toMatchObject({
       ...{ code: 'INVALID_REQUEST', details: { reason: 'no_swap' } },

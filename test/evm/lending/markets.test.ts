@@ -27,10 +27,7 @@ const comet = new Interface([
   'function getSupplyRate(uint256 utilization) view returns (uint64)',
 ])
 
-/**
- * As a public testnet: Aave on ethereum lists a token of its own. And base pays more than the
- * others.
- */
+/** Like the public testnets, Aave on ethereum-sepolia lists a token of its own. base-sepolia pays the highest rate. */
 const terms = {
   ...devnetTerms,
   'ethereum-sepolia': { ...devnetTerms['ethereum-sepolia'], aaveAsset: 'testDollar' as const },
@@ -263,8 +260,8 @@ describe('compound-v3', () => {
     expect((utilization[0] as bigint) > 8n * 10n ** 17n).toBe(side === 'above')
     const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
     const [rate] = await readContract(client, call)
-    const told = apyPercent(Number(rate as bigint) / 1e18)
-    expect((await protocol.readApy(client, market)) / told).toBeCloseTo(1, 4)
+    const reportedApy = apyPercent(Number(rate as bigint) / 1e18)
+    expect((await protocol.readApy(client, market)) / reportedApy).toBeCloseTo(1, 4)
   })
 })
 
@@ -273,7 +270,7 @@ describe('erc4626', () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
     await world.mint('base-sepolia', stranger, units)
     const [approve, call] = protocol.encodeDeposit(market, wallet, units)
-    if (!approve || !call) throw new Error('A deposit is two calls.')
+    if (!approve || !call) throw new Error('A deposit has two calls.')
     const logs = await sendAll(client, stranger, [approve, call])
     expect(protocol.depositedUnits(market, wallet, logs)).toBe(0n)
   })
@@ -282,7 +279,7 @@ describe('erc4626', () => {
     const [vault, aave] = (['erc4626', 'aave-v3'] as const).map((name) =>
       find('base-sepolia', name),
     )
-    if (!vault || !aave) throw new Error('There are two markets.')
+    if (!vault || !aave) throw new Error('A market is missing.')
     const [vaultApy, aaveApy] = await Promise.all(
       [vault, aave].map(({ client, market, protocol }) => protocol.readApy(client, market)),
     )

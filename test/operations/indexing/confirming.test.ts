@@ -44,7 +44,7 @@ const endsOf = (steps: ConfirmedStep[]) =>
     )
     .pluck<string[]>('intent_id')
 
-test('what is in a confirmed block is confirmed as it is indexed and told once, what is one above waits', async () => {
+test('setMined confirms operations in a confirmed block with one event, and no operation one block above', async () => {
   const [at, above] = [await insertStep(), await insertStep()]
   await setMined(database.db, [saidOf(at, 100n), saidOf(above, 101n)], 100n)
   const now = expect.any(Date) as unknown
@@ -55,13 +55,13 @@ test('what is in a confirmed block is confirmed as it is indexed and told once, 
   expect(await spent.pluck('spent_block')).toEqual([100n])
 })
 
-test('what is indexed without a word of confirmations waits for them', async () => {
+test('setMined without a confirmed block confirms nothing', async () => {
   const step = await insertStep()
   await setMined(database.db, [saidOf(step, 100n)])
   expect(await rowOf(step)).toMatchObject({ state: 'mined', ended_at: null })
 })
 
-test('of what a block says anew the former verdict is not confirmed', async () => {
+test('confirmUpTo skips operations for which the block reports another outcome', async () => {
   const inBlock = { state: 'mined', success: true, block_number: '90', block_hash: '0x90' }
   const [said, other] = [await insertStep(inBlock), await insertStep(inBlock)]
   await confirmUpTo(database.db, CHAIN, { block: 100n, except: [said.operationId] })
@@ -77,13 +77,13 @@ test.each([
   ['intent', { status: 'lost' }],
   ['intent', { action: 'gift' }],
   ['intent', { status: 'executing', plan: null }],
-])('a row of %s that reads %j is refused', async (table, values) => {
+])('error: a row of %s that reads %j', async (table, values) => {
   const { intentId, operationId } = await insertStep()
   const row = database.db(table).where({ id: table === 'intent' ? intentId : operationId })
   await expect(row.update(values)).rejects.toMatchObject({ code: '23514' })
 })
 
-test('a second retry of an intent and an event of no type are refused', async () => {
+test('error: a second retry of an intent, and an event of an unknown type', async () => {
   const { db } = database
   const { intentId } = await insertStep()
   const wallet = await db('intent').where({ id: intentId }).first('wallet_id', 'account_id')

@@ -43,7 +43,7 @@ const sendsOf = (id: string) =>
   database.db('chain_tx_send').where({ tx_id: id }).orderBy('n').select('hash', 'raw', 'max_fee')
 
 describe('forgetBytes', () => {
-  test('of what is final or lost for a month, in batches; hashes, fees and nonces stay', async () => {
+  test('empties bytes of transactions final or lost for a month in batches, and keeps hashes, fees and nonces', async () => {
     const gone = [await insertSent('final', 40), await insertSent('lost', 31)]
     const kept = [
       ...[await insertSent('open', 90), await insertSent('mined', 90)],

@@ -23,7 +23,7 @@ import { insertTestIntent, insertTestOperation, insertTestWallet } from '../../d
 
 /** A chain that is indexed up to `height`, final twenty blocks below, with one sender. */
 type Indexed = { id: number; height: bigint; sender: string }
-/** What stands in the rows of one step that was mined in a block. */
+/** The rows of one step that was mined in a block. */
 type MinedStep = { intentId: string; operationId: string; txId: string; key: string }
 
 let database: TestDatabase
@@ -58,7 +58,7 @@ async function createIndexed(height: bigint): Promise<Indexed> {
   return chain
 }
 
-/** A step whose operation and transaction are in a block, its money spent and fed there. */
+/** A step whose operation and transaction are in a block, with its money spent and delivered there. */
 async function insertMinedStep(
   chain: Indexed,
   block: bigint,
@@ -97,7 +97,7 @@ async function insertTransaction(chain: Indexed, values: object): Promise<string
   return txId
 }
 
-/** Everything that is indexed of a chain. */
+/** The whole indexed state of a chain. */
 async function readRows({ id }: Indexed) {
   const { db } = database
   const at = { chain_id: id }
@@ -123,8 +123,8 @@ const reservationOf = ({ intentId }: { intentId: string }, sequence = 1) =>
     .where({ intent_id: intentId, sequence })
     .first<Record<string, unknown>>()
 
-describe('of two chains of very different height', () => {
-  test('confirming one leaves what is mined on the other', async () => {
+describe('two chains of very different height', () => {
+  test('confirming on one changes no operation on the other', async () => {
     const own = await insertMinedStep(high, high.height - 1n)
     await insertMinedStep(low, low.height - 1n)
     const before = await readRows(low)
@@ -133,7 +133,7 @@ describe('of two chains of very different height', () => {
     expect(await readRows(low)).toEqual(before)
   })
 
-  test('finalizing one leaves the verdicts, money and headers of the other', async () => {
+  test('finalizing on one keeps the outcomes, reservations and headers of the other', async () => {
     const own = await insertMinedStep(high, high.height - 6n, { state: 'confirmed' })
     const lost = { state: 'confirmed', success: false }
     const failed = await insertMinedStep(high, high.height - 6n, lost)
@@ -153,7 +153,7 @@ describe('of two chains of very different height', () => {
     expect(await readRows(low)).toEqual(before)
   })
 
-  test('a final block that only the other one keeps ends no watch', async () => {
+  test('a final block whose header only the other one stores changes nothing', async () => {
     await insertMinedStep(low, low.height - 6n, { state: 'confirmed' })
     const foreign = { number: low.height - 4n, hash: '0xforeign' }
     await insertHeaders(database.db, high.id, [foreign])
@@ -162,7 +162,7 @@ describe('of two chains of very different height', () => {
     expect(await readRows(low)).toEqual(before)
   })
 
-  test('rolling one back leaves blocks, verdicts, transactions and money of the other', async () => {
+  test('a rollback on one keeps blocks, outcomes, transactions and reservations of the other', async () => {
     const gone = await insertMinedStep(low, low.height - 3n, { state: 'confirmed' })
     const kept = await insertMinedStep(low, low.height - 7n, { state: 'confirmed' })
     await insertMinedStep(high, high.height - 3n, { state: 'confirmed' })
@@ -183,7 +183,7 @@ describe('of two chains of very different height', () => {
     expect(await readRows(high)).toEqual(before)
   })
 
-  test('rolling one back leaves what lost its transaction on the other', async () => {
+  test('a rollback on one changes no operation without a transaction on the other', async () => {
     const { operationId } = await insertMinedStep(high, high.height - 3n)
     const back = { state: 'signed', block_number: null, block_hash: null }
     await database.db('operation').where({ id: operationId }).update(back)
@@ -193,7 +193,7 @@ describe('of two chains of very different height', () => {
     expect(await readRows(high)).toEqual(before)
   })
 
-  test('the indexed block of one moves, though both began at the same one', async () => {
+  test('the indexed block of one moves, although both began at the same block', async () => {
     const same = { number: 0n, hash: '0xgenesis' }
     const [one, other] = [++chains, ++chains]
     for (const id of [one, other]) {
@@ -204,7 +204,7 @@ describe('of two chains of very different height', () => {
     expect(await findChainState(database.db, other)).toMatchObject({ indexed: same })
   })
 
-  test('what is asked of one is not answered by the other', async () => {
+  test('queries for one return no rows of the other', async () => {
     const step = await insertMinedStep(high, high.height, { state: 'final' })
     await insertTransaction(high, {})
     const { db } = database
@@ -225,8 +225,8 @@ describe('of two chains of very different height', () => {
   })
 })
 
-describe('the edge of a block', () => {
-  test('what is mined in the block is confirmed, what is one above waits', async () => {
+describe('the boundary of a block', () => {
+  test('operations in the confirmed block are confirmed, one block above they are not', async () => {
     const [at, above] = [
       await insertMinedStep(low, low.height - 1n),
       await insertMinedStep(low, low.height),
@@ -236,7 +236,7 @@ describe('the edge of a block', () => {
     expect(await operationOf(above)).toMatchObject({ state: 'mined' })
   })
 
-  test('what is confirmed in the final block is final, what is one above and what is only mined is not', async () => {
+  test('operations confirmed in the final block are final; mined ones, and those one block above, are not', async () => {
     const upTo = low.height - 5n
     const at = await insertMinedStep(low, upTo, { state: 'confirmed' })
     const above = await insertMinedStep(low, upTo + 1n, { state: 'confirmed' })
@@ -249,7 +249,7 @@ describe('the edge of a block', () => {
     expect(await operationOf(mined)).toMatchObject({ state: 'mined' })
   })
 
-  test('a roll-back keeps what is in the block that it goes back to', async () => {
+  test('a rollback keeps the operations in the block that it goes back to', async () => {
     const to = blockOf(low, low.height - 5n)
     const at = await insertMinedStep(low, to.number, { state: 'confirmed' })
     const above = await insertMinedStep(low, to.number + 1n, { state: 'confirmed' })
@@ -258,14 +258,14 @@ describe('the edge of a block', () => {
     expect(await operationOf(above)).toMatchObject({ block_number: null })
   })
 
-  test('a final block of another fork ends no watch, frees no money and forgets no header', async () => {
+  test('a final block of another fork finalizes nothing, releases no money and deletes no header', async () => {
     await insertMinedStep(low, low.height - 6n, { state: 'confirmed', success: false })
     const before = await readRows(low)
     await finalizeUpTo(database.db, low.id, { number: low.height - 5n, hash: '0xother' })
     expect(await readRows(low)).toEqual(before)
   })
 
-  test('a leader that has been overtaken moves no indexed block', async () => {
+  test('an outdated leader cannot move the indexed block', async () => {
     const before = await readRows(low)
     const move = { from: blockOf(low, low.height - 5n), to: blockOf(low, low.height + 1n) }
     await expect(setIndexed(database.db, low.id, move)).rejects.toThrow('moved the indexed block')
@@ -273,8 +273,8 @@ describe('the edge of a block', () => {
   })
 })
 
-describe('what a log says of money', () => {
-  /** An operation in the queue with its reservation, and the one that it feeds. */
+describe('setMined: reservations', () => {
+  /** A queued operation with its reservation, and the reservation that it feeds. */
   async function insertQueued(kind: string) {
     const { db } = database
     const wallet = await insertTestWallet(db)
@@ -294,7 +294,7 @@ describe('what a log says of money', () => {
       },
     ])
 
-  test('success spends the money of the step and feeds the next one', async () => {
+  test('a success spends the money of the step and delivers the input of the next one', async () => {
     const step = await insertQueued('withdraw')
     const neighbour = await insertQueued('withdraw')
     await index(step.operationId)
@@ -304,21 +304,21 @@ describe('what a log says of money', () => {
     expect(await reservationOf(neighbour, 2)).toMatchObject({ from_block: null, units: '5' })
   })
 
-  test('failure spends nothing and feeds nothing', async () => {
+  test('a failure spends nothing and delivers nothing', async () => {
     const step = await insertQueued('withdraw')
     await index(step.operationId, { success: false })
     expect(await reservationOf(step)).toMatchObject({ spent_block: null })
     expect(await reservationOf(step, 2)).toMatchObject({ from_block: null, units: '5' })
   })
 
-  test('a burn spends, but has brought nothing to the other chain yet', async () => {
+  test('a burn spends, and has no output on the other chain yet', async () => {
     const step = await insertQueued('bridge')
     await index(step.operationId)
     expect(await reservationOf(step)).toMatchObject({ spent_block: 100n })
     expect(await reservationOf(step, 2)).toMatchObject({ from_block: null, units: '5' })
   })
 
-  test('a mint feeds, but spends nothing: its height is not that of the chain of the burn', async () => {
+  test('a mint delivers and spends nothing, because its block number is not of the chain of the burn', async () => {
     const step = await insertQueued('mint')
     await index(step.operationId)
     expect(await reservationOf(step)).toMatchObject({ spent_block: null })

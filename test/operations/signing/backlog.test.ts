@@ -9,7 +9,7 @@ import type { Sender } from '../../../operations/signing/signing.js'
 
 const FEW = 200
 const MANY = 4_000
-/** The most that one take takes. */
+/** The most operations of one claim. */
 const BUNDLE = 20
 
 const lateSeconds = 60
@@ -27,15 +27,15 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The only sender of a chain of its own. */
+/** The only sender of a new chain. */
 async function createSender(db = database.db): Promise<Sender> {
-  const own = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
-  const { sender, kekId: kek_id, sealedKey: sealed_key } = own
-  await db('sender').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
+  const own = { address: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
+  const { address, kekId: kek_id, sealedKey: sealed_key } = own
+  await db('sender').insert({ chain_id: ++chains, sender: address, kek_id, sealed_key })
   return { ...own, chainId: BigInt(chains), purpose: 'operations' }
 }
 
-/** What differs from row `n` to row `n`, in SQL. */
+/** The differences between rows, as SQL over the row number `n`. */
 type BacklogRow = {
   account?: string
   wallet?: string
@@ -44,7 +44,7 @@ type BacklogRow = {
   state?: string
 }
 
-/** Rows of nothing but themselves: neither keys nor triggers are asked. */
+/** Inserts rows without their references: keys and triggers are off. */
 async function insertMany(
   db: Db,
   { chainId }: Sender,
@@ -99,7 +99,7 @@ const backlogs: [string, BacklogRow][] = [
   ['burns of as many wallets', { kind: 'bridge', resource: `'burn:' || n` }],
 ]
 
-describe('the rows that are read of a long queue are as many as of a short one', () => {
+describe('statements over a long queue read as many rows as over a short one', () => {
   async function readOf(rows: BacklogRow, ask: (trx: Db, sender: Sender) => Promise<unknown>) {
     const counts: number[] = []
     for (const count of [FEW, MANY]) {
@@ -110,7 +110,7 @@ describe('the rows that are read of a long queue are as many as of a short one',
     return counts as [few: number, many: number]
   }
 
-  test('by the question who contends for the same', async () => {
+  test('readContenders', async () => {
     const resources = ['deposit:0x01']
     const [few, many] = await readOf({ resource: `'deposit:0x01'` }, (trx, { chainId }) =>
       readContenders(trx, { chainId: Number(chainId), resources, head: 1n, ids: [] }),
@@ -121,7 +121,7 @@ describe('the rows that are read of a long queue are as many as of a short one',
   test.each([
     ['all', {}],
     ['a wallet', { walletId: 'wallet' }],
-  ])('by the question who waits for the daily limit of %s', async (_title, counted) => {
+  ])('findWaitingForLimit of %s', async (_title, counted) => {
     const [few, many] = await readOf({ wallet: `'wallet'` }, (trx) =>
       areOthersWaiting(trx, 'mine', counted),
     )
@@ -129,19 +129,19 @@ describe('the rows that are read of a long queue are as many as of a short one',
   })
 })
 
-test.each(backlogs)('a claim from a long queue is quick: %s', async (_title, rows) => {
+test.each(backlogs)('claimOperations is fast with a long queue: %s', async (_title, rows) => {
   const sender = await createSender()
   await insertMany(database.db, sender, MANY, rows, { isAnalyzed: false })
   const begunAt = performance.now()
   expect(
     (await claimOperations(signer, { ...sender, lateSeconds }, 'signer')).length,
   ).toBeGreaterThan(0)
-  // Of a second that a sender has for a bundle; it takes some 20 ms on a machine with nothing else to do.
+  // The sender has about a second per bundle. The claim takes some 20 ms on an idle machine.
   expect(performance.now() - begunAt).toBeLessThan(1_000)
 })
 
-describe('more accounts than a bundle has room for', () => {
-  test('are served in turn: each has its first when some have their second', async () => {
+describe('claimOperations with more accounts than a bundle holds', () => {
+  test('serves them in turn: each account gets its first before any gets its second', async () => {
     const accounts = 3 * BUNDLE + 7
     const sender = await createSender()
     await insertMany(database.db, sender, 3 * accounts, { account: `'acc' || n % ${accounts}` })
@@ -155,7 +155,7 @@ describe('more accounts than a bundle has room for', () => {
     expect(distinct).toEqual([BUNDLE, 2 * BUNDLE, 3 * BUNDLE, accounts])
   })
 
-  test('a flood of one account is no more than its turn', async () => {
+  test('a flood of one account gets only its turn', async () => {
     const sender = await createSender()
     await insertMany(database.db, sender, 500, {})
     await insertMany(database.db, sender, 10, { account: `'other' || n`, wallet: `'other' || n` })

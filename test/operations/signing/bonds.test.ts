@@ -11,7 +11,7 @@ import {
 let database: TestDatabase
 let mine: TestWallet
 let theirs: TestWallet
-/** An intent and a funding of mine. */
+/** An intent and a funding of one wallet. */
 let intent: string
 let funding: string
 
@@ -30,10 +30,10 @@ const insertReservation = (wallet: TestWallet) =>
     units: 1,
   })
 
-/** The wallet of the one, for the account of the other. */
+/** The wallet of one account, with the id of the other account. */
 const mixed = (): TestWallet => ({ ...mine, accountId: theirs.accountId })
 
-describe('the database refuses', () => {
+describe('the database rejects', () => {
   test.each<[string, () => Promise<unknown>]>([
     [
       "an intent of a wallet of another account's",
@@ -67,7 +67,7 @@ describe('the database refuses', () => {
     await expect(insert()).rejects.toMatchObject({ code: '23503' })
   })
 
-  test('none of what belongs together', async () => {
+  test('no matching references', async () => {
     await insertTestOperation(database.db, mine, intent)
     await insertTestOperation(database.db, mine, funding, { kind: 'fund' })
     await insertReservation(mine)

@@ -10,7 +10,7 @@ import {
   type TestWallet,
 } from '../../db/rows.js'
 
-/** More than one announcement has room for. */
+/** More than one notification can hold. */
 const MANY = 200
 
 let database: TestDatabase
@@ -35,7 +35,7 @@ beforeEach(async () => {
   wallet = await insertTestWallet(database.db)
 })
 
-/** Operations of an intent each, which stand in the blocks and at the places of their logs. */
+/** Operations of one intent each, in the blocks and at the positions of their logs. */
 async function insertMined(logs: [block: number, logIndex: number][]): Promise<string[]> {
   const ids: string[] = []
   for (const [block_number, log_index] of logs) {
@@ -44,14 +44,14 @@ async function insertMined(logs: [block: number, logIndex: number][]): Promise<s
     const row = { ...log, chain_id: chain, state: 'mined', success: true }
     ids.push(await insertTestOperation(database.db, wallet, intent, row))
   }
-  // What was announced of that has been heard.
+  // The notifications of these inserts have arrived.
   await session.query('select 1')
   heard = []
   return ids
 }
 
 const all = () => database.db('operation').where({ chain_id: chain })
-/** As a session hears it once its next statement is answered. */
+/** The notifications that a session has after its next statement. */
 async function hear(): Promise<{ ids: string[]; state: string; chainId: number }[]> {
   await session.query('select 1')
   return heard.map((payload) => JSON.parse(payload) as Awaited<ReturnType<typeof hear>>[number])
@@ -62,7 +62,7 @@ const events = () =>
     .where({ account_id: wallet.accountId, type: 'step_completed' })
     .orderBy('id')
 
-test('what a statement changes is announced once', async () => {
+test('a statement with several changes is announced once', async () => {
   const ids = await insertMined([
     [1, 0],
     [1, 1],
@@ -75,25 +75,25 @@ test('what a statement changes is announced once', async () => {
   expect(announced?.ids.sort()).toEqual(ids.sort())
 })
 
-test('of more than an announcement has room for several are made, and none is left out', async () => {
+test('changes beyond the size of a notification are split, and none is lost', async () => {
   const ids = await insertMined(Array.from({ length: MANY }, (_, at) => [1, at]))
   const hex = database.db.raw(`rpad(id, 66, '0')`)
   await all().update({ id: hex })
   await all().update({ state: 'confirmed' })
   const announced = await hear()
   expect(announced.length).toBeLessThan(5)
-  const told = announced.flatMap((one) => one.ids)
-  expect(told.sort()).toEqual(ids.map((id) => id.padEnd(66, '0')).sort())
+  const announcedIds = announced.flatMap((one) => one.ids)
+  expect(announcedIds.sort()).toEqual(ids.map((id) => id.padEnd(66, '0')).sort())
 })
 
-test('what changes nothing that anybody waits for is not announced', async () => {
+test('changes that no listener waits for are not announced', async () => {
   await insertMined([[1, 0]])
-  await all().update({ message: 'still', lease_owner: 'somebody' })
+  await all().update({ message: 'still', lease_owner: 'another signer' })
   await all().update({ state: 'mined' })
   expect(await hear()).toEqual([])
 })
 
-test('what is included again is announced as signed', async () => {
+test('an operation that is included again is announced as signed', async () => {
   const intent = await insertTestIntent(database.db, wallet, 'executing')
   const [id, sender] = [await insertTestOperation(database.db, wallet, intent), newId('0x')]
   const { db } = database
@@ -112,7 +112,7 @@ test('what is included again is announced as signed', async () => {
   expect(await hear()).toMatchObject([{ ids: [id], state: 'signed' }])
 })
 
-test('who subscribes hears of each by itself', async () => {
+test('a subscriber receives each change separately', async () => {
   const ending = new AbortController()
   const changes: (OperationChange | undefined)[] = []
   const ids = await insertMined([
@@ -128,11 +128,11 @@ test('who subscribes hears of each by itself', async () => {
   await all().update({ state: 'confirmed' })
   while (changes.length < 3) await session.query('select pg_sleep(0.005)')
   ending.abort()
-  const told = changes.slice(1).sort((a, b) => (String(a?.id) < String(b?.id) ? -1 : 1))
-  expect(told).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed', chainId: chain })))
+  const received = changes.slice(1).sort((a, b) => (String(a?.id) < String(b?.id) ? -1 : 1))
+  expect(received).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed', chainId: chain })))
 })
 
-test('steps are told in the order of their logs, whatever the order of the rows', async () => {
+test('step events are in the order of their logs, for any order of the rows', async () => {
   const hashes = await insertMined([
     [3, 0],
     [2, 7],
@@ -140,12 +140,12 @@ test('steps are told in the order of their logs, whatever the order of the rows'
     [1, 4],
   ]).then((ids) => Promise.all(ids.map((id) => all().where({ id }).pluck<string[]>('tx_hash'))))
   await all().update({ state: 'confirmed' })
-  const told = await events().pluck<{ txHash: string }[]>('data')
-  expect(told.map(({ txHash }) => txHash)).toEqual(hashes.flat().reverse())
+  const emitted = await events().pluck<{ txHash: string }[]>('data')
+  expect(emitted.map(({ txHash }) => txHash)).toEqual(hashes.flat().reverse())
   expect(new Set(await events().pluck<string[]>('wallet_id'))).toEqual(new Set([wallet.id]))
 })
 
-test('what was lent is summed once for each account and market', async () => {
+test('lent sums are updated once per account and market', async () => {
   await insertMined([
     [1, 0],
     [1, 1],

@@ -21,7 +21,7 @@ const leaseOwner = 'signer'
 const lateSeconds = 60
 let database: TestDatabase
 let chains = 1_000
-/** The only sender of a chain of its own. */
+/** The only sender of a new chain. */
 let sender: Sender
 let wallet: TestWallet
 let intentId: string
@@ -35,12 +35,12 @@ afterAll(() => database?.drop())
 beforeEach(async () => {
   sender = {
     chainId: BigInt(++chains),
-    sender: newId('0x'),
+    address: newId('0x'),
     kekId: 'kek',
     sealedKey: Buffer.alloc(1),
     purpose: 'operations',
   }
-  const { sender: address, kekId: kek_id, sealedKey: sealed_key } = sender
+  const { address, kekId: kek_id, sealedKey: sealed_key } = sender
   await database.db('sender').insert({ chain_id: chains, sender: address, kek_id, sealed_key })
   intentId = await insertTestIntent(database.db, wallet, 'executing')
 })
@@ -58,7 +58,7 @@ const HOUR_MS = 3_600_000
 async function insertTransaction(): Promise<string> {
   const [tx] = await database
     .db('chain_tx')
-    .insert({ chain_id: chains, sender: sender.sender, nonce: 0 })
+    .insert({ chain_id: chains, sender: sender.address, nonce: 0 })
     .returning<{ id: bigint }[]>('id')
   return String(tx?.id)
 }
@@ -67,7 +67,7 @@ const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR
 const states: [string, OperationFields, takable: boolean][] = [
   ['queued', { state: 'queued' }, true],
   ['deferred, its time come', deferred, false],
-  ['signed, without a bundleTransaction', { state: 'signed' }, true],
+  ['signed, without a bundle transaction', { state: 'signed' }, true],
   ['mined', { state: 'mined', ...inBlock }, false],
   ['confirmed', { state: 'confirmed', ...inBlock }, false],
   ['final', { state: 'final', ...inBlock }, false],
@@ -76,18 +76,18 @@ const states: [string, OperationFields, takable: boolean][] = [
 ]
 
 describe('claimOperations', () => {
-  test.each(states)('%s: %p, takable is %p', async (_title, values, takable) => {
+  test.each(states)('%s: %p, claimable is %p', async (_title, values, takable) => {
     const id = await insert(values)
     expect(await take()).toEqual(takable ? [id] : [])
   })
 
-  test('what was signed is bound to its transaction: it is not taken for another one', async () => {
+  test('a signed operation is bound to its transaction and not claimed for another one', async () => {
     const id = await insert({ state: 'signed', tx_id: await insertTransaction() })
     expect(await take()).toEqual([])
     expect(await row(id)).toMatchObject({ lease_owner: null })
   })
 
-  test('nothing is taken twice before its lease ends, and a lost lease is counted', async () => {
+  test('claims nothing twice before its lease ends, and counts an expired lease', async () => {
     const id = await insert()
     expect(await take('one')).toEqual([id])
     expect(await take('two')).toEqual([])
@@ -99,13 +99,13 @@ describe('claimOperations', () => {
     expect(await row(id)).toMatchObject({ lease_owner: 'two', lost_leases: 1 })
   })
 
-  test('what lost its bundleTransaction is taken by one signer at a time, too', async () => {
+  test('an operation that lost its transaction is claimed by one signer at a time, too', async () => {
     const id = await insert({ state: 'signed' })
     expect(await take('one')).toEqual([id])
     expect(await take('two')).toEqual([])
   })
 
-  test('what belongs to another chain is left to its senders', async () => {
+  test('leaves operations of another chain to its senders', async () => {
     await insert({ chain_id: chains + 1_000_000 })
     const own = await insert(
       { sequence: 2 },
@@ -118,10 +118,10 @@ describe('claimOperations', () => {
     ...[['queued', false] as const, ['deferred', false] as const, ['signed', false] as const],
     ...[['mined', false] as const, ['confirmed', true] as const, ['final', true] as const],
     ...[['rejected', false] as const, ['cancelled', false] as const],
-  ])('a step whose earlier one is %s: takable is %p', async (state, takable) => {
+  ])('a step whose previous one is %s: claimable is %p', async (state, takable) => {
     const values = state === 'deferred' ? deferred : { state }
     const isIn = ['mined', 'confirmed', 'final'].includes(state)
-    // On another chain: it is not taken together with the later one.
+    // On another chain, so that it is not claimed together with the later one.
     const elsewhere = { chain_id: chains + 1_000_000 }
     await insert({ ...elsewhere, ...values, ...(isIn ? inBlock : {}) })
     const later = await insert({ sequence: 2 })
@@ -134,7 +134,7 @@ describe('claimOperations', () => {
     ['cancelled', 'executing', { cancelled_at: new Date() }],
   ]
   test.each(ends)(
-    'an intent that is %s: only what was burned goes on',
+    'an intent that is %s: only burned money continues',
     async (_title, status, ended) => {
       const of = await insertTestIntent(database.db, wallet, status, ended)
       await insert({ kind: 'deposit' }, of)
@@ -145,7 +145,7 @@ describe('claimOperations', () => {
 })
 
 describe('lockClaimed', () => {
-  /** What may be signed of a row that was taken, after it was changed. */
+  /** The operations that may be signed after a claimed row was changed. */
   async function lockAfter(id: string, change: OperationFields): Promise<string[]> {
     const taken = await claimOperations(database.db, { ...sender, lateSeconds }, leaseOwner)
     await database.db('operation').where({ id }).update(change)
@@ -153,7 +153,7 @@ describe('lockClaimed', () => {
     return locked.map((one) => one.id)
   }
 
-  test('returns what is still ours', async () => {
+  test('returns operations that are still claimed', async () => {
     const id = await insert()
     expect(await lockAfter(id, { lease_owner: leaseOwner })).toEqual([id])
   })
@@ -163,18 +163,18 @@ describe('lockClaimed', () => {
     ['under a lease that has ended', { leased_until: inMs(-1) }],
     ['cancelled meanwhile', { state: 'cancelled' }],
     ['signed by another signer of the same name meanwhile', { state: 'signed' }],
-    ['executed by somebody else meanwhile', { state: 'mined', ...inBlock }],
+    ['executed by a foreign transaction meanwhile', { state: 'mined', ...inBlock }],
   ]
-  test.each(lost)('leaves what is %s', async (_title, change) => {
+  test.each(lost)('omits an operation that is %s', async (_title, change) => {
     expect(await lockAfter(await insert(), change)).toEqual([])
   })
 
-  test('leaves what another transaction includes meanwhile', async () => {
+  test('omits an operation that another transaction includes meanwhile', async () => {
     const id = await insert({ state: 'signed' })
     expect(await lockAfter(id, { tx_id: await insertTransaction() })).toEqual([])
   })
 
-  test('leaves what belongs to an intent that was cancelled meanwhile', async () => {
+  test('omits an operation whose intent was cancelled meanwhile', async () => {
     const id = await insert()
     await database
       .db('operation')
@@ -188,7 +188,7 @@ describe('lockClaimed', () => {
   })
 })
 
-describe('a verdict of the signer', () => {
+describe('refuseOperation and returnOperation', () => {
   const refusal = {
     state: 'rejected',
     code: 'DEPOSIT_FAILED',
@@ -198,18 +198,18 @@ describe('a verdict of the signer', () => {
 
   test.each([
     [
-      'that another one has taken',
+      'claimed by another signer',
       { state: 'queued', lease_owner: 'other', leased_until: inMs(HOUR_MS) },
     ],
     ['that is signed', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
-  ])('changes nothing %s', async (_title, values) => {
+  ])('change nothing of an operation %s', async (_title, values) => {
     const id = await insert(values)
     const before = await row(id)
     await refuseOperation(database.db, { id, leaseOwner }, refusal)
     expect(await row(id)).toEqual(before)
   })
 
-  test('gives nothing back that another one has taken', async () => {
+  test('do not release the claim of another signer', async () => {
     const id = await insert({ lease_owner: 'other', leased_until: inMs(HOUR_MS) })
     const before = await row(id)
     await returnOperation(database.db, { id, leaseOwner }, 0)
@@ -217,29 +217,32 @@ describe('a verdict of the signer', () => {
   })
 })
 
-describe('what the worker gives up or orders again', () => {
-  test.each(['signed', 'mined', 'confirmed', 'final', 'rejected'])('is never %s', async (state) => {
-    const isIn = ['mined', 'confirmed', 'final'].includes(state)
-    const id = await insert({ state, ...(isIn ? inBlock : {}) })
-    const before = await row(id)
-    await expireOperation(database.db, id)
-    expect(await row(id)).toEqual(before)
-  })
+describe('expireOperation and requeueOperation', () => {
+  test.each(['signed', 'mined', 'confirmed', 'final', 'rejected'])(
+    'never change a %s operation',
+    async (state) => {
+      const isIn = ['mined', 'confirmed', 'final'].includes(state)
+      const id = await insert({ state, ...(isIn ? inBlock : {}) })
+      const before = await row(id)
+      await expireOperation(database.db, id)
+      expect(await row(id)).toEqual(before)
+    },
+  )
 
-  test('is never a mint: what was burned comes out', async () => {
+  test('never end a mint, so that burned money arrives', async () => {
     const id = await insert({ kind: 'mint' })
     await expireOperation(database.db, id)
     expect(await row(id)).toMatchObject({ state: 'queued' })
   })
 
-  test('says why it was not done', async () => {
+  test('record why it was not executed', async () => {
     const [never, refused] = [await insert(), await insert({ sequence: 2, ...deferred })]
     for (const id of [never, refused]) await expireOperation(database.db, id)
     expect(await row(never)).toMatchObject({ state: 'cancelled', code: 'NETWORK_ERROR' })
     expect(await row(refused)).toMatchObject({ state: 'cancelled', code: 'RPC_ERROR' })
   })
 
-  test('goes back in the queue when its time has come, and not before', async () => {
+  test('requeue a deferred operation at its time, and not before', async () => {
     const fresh = { chainKey: newId('key_'), input: { units: '5' } }
     const early = await insert({ ...deferred, retry_after: inMs(HOUR_MS) })
     expect(await requeueOperation(database.db, early, fresh)).toBeUndefined()
@@ -252,19 +255,19 @@ describe('what the worker gives up or orders again', () => {
 })
 
 describe('the schema', () => {
-  test('knows one operation of a kind for each step, whatever its id', async () => {
+  test('allows one operation of a kind per step, for any id', async () => {
     await insert()
     await expect(insert()).rejects.toMatchObject({ code: '23505' })
   })
 
-  test('knows one operation for each key of a chain', async () => {
+  test('allows one operation per key of a chain', async () => {
     const key = { chain_key: newId('key_') }
     await insert(key)
     await expect(insert({ ...key, sequence: 2 })).rejects.toMatchObject({ code: '23505' })
     await insert({ ...key, sequence: 3, chain_id: chains + 1_000_000 })
   })
 
-  test('knows one transaction for each nonce of a sender', async () => {
+  test('allows one transaction per nonce of a sender', async () => {
     await insertTransaction()
     await expect(insertTransaction()).rejects.toMatchObject({ code: '23505' })
   })

@@ -33,7 +33,7 @@ const hoursLeft = async () => {
 }
 
 describe('pruneSignedAmounts', () => {
-  test('deletes the oldest first, no more than told, and nothing of the last two days', async () => {
+  test('deletes the oldest first, at most the given number, and none of the last two days', async () => {
     for (const hoursAgo of [1, 25, 47, 49, 60, 72]) {
       await insertSigned(database.db, wallet, { count: 1, hoursAgo })
     }
@@ -44,18 +44,18 @@ describe('pruneSignedAmounts', () => {
     expect(await hoursLeft()).toEqual([47, 25, 1])
   })
 
-  test('is the only deletion: what counts towards a limit stays, whatever the worker runs', async () => {
+  test('is the only deletion: the worker cannot remove amounts that count towards a limit', async () => {
     await insertSigned(database.db, wallet, { count: 1, hoursAgo: 47 })
     await expect(worker('signed_amount').delete()).rejects.toThrow('two days')
     expect(await hoursLeft()).toEqual([47])
   })
 
-  test('finds what is old by an index, however much is not', async () => {
+  test('finds old rows by an index, with any number of recent ones', async () => {
     await insertSigned(database.db, wallet, { count: 3_000, hoursAgo: 3 })
     await insertSigned(database.db, wallet, { count: 10, hoursAgo: 50 })
     await database.db.raw('analyze signed_amount')
     await database.db.transaction(async (trx) => {
-      // What this session read before stands in the counts, too, until it was handed in.
+      // The counts include earlier reads of this session until they are flushed.
       const before = await readCounts(trx)
       expect(await pruneSignedAmounts(trx, 1_000)).toBe(10)
       const after = await readCounts(trx)
@@ -65,7 +65,7 @@ describe('pruneSignedAmounts', () => {
   })
 })
 
-/** Rows of the table that this session has read one after the other, and by an index. */
+/** Rows of the table that this session has read sequentially, and by an index. */
 async function readCounts(trx: Db): Promise<{ all: bigint; some: bigint }> {
   const { rows } = await trx.raw<{ rows: [{ all: bigint; some: bigint }] }>(
     `select seq_tup_read as all, idx_tup_fetch as some from pg_stat_xact_user_tables

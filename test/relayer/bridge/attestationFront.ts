@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The service's answer for the burns of a transaction. */
-export type ToldMessage = { message: string; attestation: string; eventNonce: string }
-type Retell = (messages: ToldMessage[]) => ToldMessage[]
+/** A message as the service returns it for a burn. */
+export type ForwardedMessage = { message: string; attestation: string; eventNonce: string }
+type ChangeMessages = (messages: ForwardedMessage[]) => ForwardedMessage[]
 
 /** The attestation service behind a proxy that can change its answers about burns. */
 export async function startFront(target: string) {
-  let retell: Retell | undefined
-  const asked: string[] = []
+  let change: ChangeMessages | undefined
+  const requests: string[] = []
 
   async function handle({ method, url = '/' }: IncomingMessage, response: ServerResponse) {
-    asked.push(`${method} ${url}`)
+    requests.push(`${method} ${url}`)
     const answer = await fetch(target + url, { method: method ?? 'GET' })
-    const body = (await answer.json()) as { messages?: ToldMessage[] }
-    const changed = retell && body.messages ? { messages: retell(body.messages) } : body
+    const body = (await answer.json()) as { messages?: ForwardedMessage[] }
+    const changed = change && body.messages ? { messages: change(body.messages) } : body
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(changed))
   }
@@ -26,8 +26,8 @@ export async function startFront(target: string) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Method and path of all requests. */
-    asked,
-    set: (next: Retell | undefined) => (retell = next),
+    requests,
+    set: (next: ChangeMessages | undefined) => (change = next),
     stop() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(resolve))

@@ -19,7 +19,7 @@ type Fee = { finalityThreshold: number; minimumFee: number }
 export async function startAttestationService() {
   const known = new Map<string, ServiceMessage[]>()
   const moods = new Map<string, Mood>()
-  const asked: string[] = []
+  const requests: string[] = []
   const held = new Set<ServerResponse>()
   /** Requests about transactions. */
   const waiting = new Set<ServerResponse>()
@@ -28,7 +28,7 @@ export async function startAttestationService() {
   let fees: Fee[] = []
 
   const server = createServer(({ method, url = '/' }, response) => {
-    asked.push(`${method} ${url}`)
+    requests.push(`${method} ${url}`)
     const hash = new URL(url, 'http://service').searchParams.get('transactionHash') ?? ''
     const now = moods.get(hash) ?? mood
     const messages = known.get(hash) ?? []
@@ -51,15 +51,15 @@ export async function startAttestationService() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Method and path of all requests. */
-    asked,
-    askedAbout: (hash: string) => asked.filter((question) => question.includes(hash)).length,
-    attestingQuestions: () => asked.filter((question) => question.includes('/messages/')),
-    feeQuestions: () => asked.filter((question) => question.includes('/fees/')),
+    requests,
+    requestsAbout: (hash: string) => requests.filter((request) => request.includes(hash)).length,
+    attestationRequests: () => requests.filter((request) => request.includes('/messages/')),
+    feeRequests: () => requests.filter((request) => request.includes('/fees/')),
     setFees: (next: Fee[]) => (fees = next),
     /** Highest number of concurrent unanswered requests about transactions. */
     mostHeld: () => most,
 
-    /** Attests a message that was sent in a transaction, beside others there; its nonce. */
+    /** Attests a message that was sent in a transaction, in addition to others there; returns its nonce. */
     attest(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
       const parts = [dataSlice(sent, 0, 12), nonce, dataSlice(sent, 44, expirationAt)]
       const message = concat([...parts, toBeHex(expiresAt, 32), dataSlice(sent, expirationAt + 32)])

@@ -123,11 +123,11 @@ export async function createAttestingWorld() {
 
     untilAttested: (burn: StoredBurn, nonce: string) =>
       world.waitUntil(async () => (await nonceOf(burn)) === nonce),
-    untilAsked: (hash: string, times: number) =>
-      world.waitUntil(() => Promise.resolve(service.askedAbout(hash) >= times)),
+    untilRequested: (hash: string, times: number) =>
+      world.waitUntil(() => Promise.resolve(service.requestsAbout(hash) >= times)),
 
     /** Waits until the attester has handled a new burn, without requests that were not due. */
-    async untilRoundsArePast(): Promise<void> {
+    async untilNextBurnIsAttested(): Promise<void> {
       const probe = await this.insertBurned()
       await this.untilAttested(probe, await this.attest(probe))
     },
@@ -139,7 +139,7 @@ export async function createAttestingWorld() {
     },
 
     /** Waits until the leader has read the rows once more. */
-    async untilLooked(): Promise<void> {
+    async untilRowsAreRead(): Promise<void> {
       const before = await readLeader()
       await world.waitUntil(async () => (await readLeader())?.at !== before?.at)
     },

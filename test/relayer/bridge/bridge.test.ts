@@ -14,7 +14,7 @@ import {
   mintByStranger,
   source,
 } from './bridging.js'
-import { letTravelTogether } from './crossing.js'
+import { allowSharedBundle } from './crossing.js'
 import { finalityBlocks, owner } from '../world/fixture.js'
 import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { ChainSite } from '../world/site.js'
@@ -107,7 +107,7 @@ describe('a burn', () => {
       await world.intend(wallet, bridgeRequest),
     ] as const
     for (const intent of intents) await world.submit(intent, 1, 'bridge')
-    await letTravelTogether(world.db)
+    await allowSharedBundle(world.db)
     await from.round()
     const rows = await Promise.all(intents.map((intent) => world.row(intent, 1, 'bridge')))
     expect(rows[0]?.tx_hash).toBe(rows[1]?.tx_hash)
@@ -125,7 +125,7 @@ describe('a burn', () => {
       await world.intend(wallet, bridgeRequest),
     ] as const
     for (const intent of intents) await world.submit(intent, 1, 'bridge')
-    await letTravelTogether(world.db)
+    await allowSharedBundle(world.db)
     await from.round()
     const nonces = async () =>
       Promise.all(intents.map(async (intent) => (await world.burn(intent))?.eventNonce))
@@ -180,9 +180,9 @@ describe('a mint', () => {
 describe('while the attestation service is down', () => {
   test('bridges are planned with the last fees, also by new processes', async () => {
     await world.setFaults({ outage: true })
-    const asked = world.front.asked.length
+    const requests = world.front.requests.length
     await world.restartAttester()
-    while (world.front.asked.length < asked + 2) await sleep(20)
+    while (world.front.requests.length < requests + 2) await sleep(20)
     const intent = await world.intend(wallet, lendRequest)
     expect(intent.plan.steps).toMatchObject([{ type: 'bridge', speed: 'fast' }, {}])
     await world.perform(intent, 1, 'bridge')

@@ -44,9 +44,9 @@ import type { OperationColumns } from '../world/rows.js'
 
 export const dollar = 1_000_000n
 const dayMs = 86_400_000
-/** Of the attester, ms: so short that no test waits for them. */
+/** Pauses of the attester, ms: so short that no test waits for them. */
 const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
-/** A step that fails or waits is what a test asks for. */
+/** Failing and waiting steps are expected, so warnings are not printed. */
 const logger = new DefaultLogger('ERROR')
 
 export type PlannedIntent = Intent & { plan: StepPlan; wallet: StoredWallet }
@@ -59,8 +59,8 @@ export type StepReservation = {
 export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
 
 /**
- * Chains that mine on demand, with their senders, one database, the bridge's attestations between them, and
- * planning as the API does it. A burn is attested by the block on top of its own, and the attester runs.
+ * Chains that mine on demand, their senders, one database, a running attester, and planning like the API's. A burn is
+ * attested after the next block.
  */
 export async function createBridgeWorld(
   names: ChainName[],
@@ -80,8 +80,8 @@ export async function createBridgeWorld(
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
   const logs: { message: string; facts: object }[] = []
-  const say = (facts: object, message: string) => void logs.push({ message, facts })
-  const log: PartLog = { info: say, warn: say, error: say }
+  const record = (facts: object, message: string) => void logs.push({ message, facts })
+  const log: PartLog = { info: record, warn: record, error: record }
   const keyring = { kek, treasury, leaseOwner: 'signer' }
   const shared = { database, db, signerDb, registry, keyring, log }
   const sites = await Promise.all(started.map((one) => createSite(shared, one)))
@@ -121,9 +121,9 @@ export async function createBridgeWorld(
     }
   }
   let stopAttester = startAttester()
-  // Without what the bridge costs nothing is planned over it.
-  const ways = names.length * (names.length - 1)
-  while ((await readPairFees(db)).length < ways) await sleep(20)
+  // Without the bridge's fees no bridge is planned.
+  const routes = names.length * (names.length - 1)
+  while ((await readPairFees(db)).length < routes) await sleep(20)
   const at = (name: string): ChainSite => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
@@ -144,14 +144,14 @@ export async function createBridgeWorld(
       return wallet
     },
 
-    /** Plans and stores an intent from what the chains and the rows say, as the API does. */
+    /** Plans and stores an intent from chains and rows, like the API. */
     async intend(wallet: StoredWallet, request: IntentRequest): Promise<PlannedIntent> {
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
         storeIntent({ db: trx, registry }, owner, { request, market }),
       )
-      if (!intent.plan) throw new Error('It was not planned.')
+      if (!intent.plan) throw new Error('The intent was not planned.')
       return { ...intent, plan: intent.plan, wallet }
     },
 
@@ -165,7 +165,7 @@ export async function createBridgeWorld(
       }
     },
 
-    /** What an activity does at each of its attempts. Lets no deferred operation wait for its time. */
+    /** Submits like an activity on each attempt, without the retry time of a deferred operation. */
     async submit(intent: PlannedIntent, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
       const input = world.stepInput(intent, sequence)
       const { step, intentId, accountId, walletId } = input
@@ -186,7 +186,7 @@ export async function createBridgeWorld(
       return submitOperation(workerDb, { ...order, kind, nonce })
     },
 
-    /** Submits a step and has it mined and indexed. */
+    /** Submits a step, mines it and indexes it. */
     async perform(intent: PlannedIntent, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
       await world.submit(intent, sequence, kind)
       const { step } = world.stepInput(intent, sequence)
@@ -201,7 +201,7 @@ export async function createBridgeWorld(
         input,
       ),
 
-    /** As `run`, and again while the step fails because it waits, as Temporal's retries do. */
+    /** Like `run`, with retries like Temporal's while the step waits. */
     async retry<I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> {
       for (;;) {
         try {
@@ -213,7 +213,7 @@ export async function createBridgeWorld(
       }
     },
 
-    /** As `retry`, of a step that settles within a minute. */
+    /** Like `retry`, for a step that settles within a minute. */
     async settle<I, O extends object>(
       activity: (input: I) => Promise<O | Unsettled>,
       input: I,
@@ -223,7 +223,7 @@ export async function createBridgeWorld(
       return result
     },
 
-    /** Has the burn of a step attested, and its message stored. */
+    /** Gets the burn of a step attested and its message stored; returns the nonce. */
     async attest(intent: PlannedIntent, sequence = 1): Promise<string> {
       const input = world.stepInput<BridgeStep>(intent, sequence)
       await at(input.step.from).mine(1)
@@ -245,7 +245,7 @@ export async function createBridgeWorld(
     },
 
     stopAttester: () => stopAttester(),
-    /** A process that begins asks about everything at once, however rarely the one before it did. */
+    /** A new process requests every burn at once, without the schedules of the previous one. */
     async restartAttester(): Promise<void> {
       await stopAttester()
       stopAttester = startAttester()
@@ -278,7 +278,7 @@ function openBurn(trx: Tools['db'], registry: Registry, id: string, { from, to }
   return insertBurn(trx, { operationId: id, sourceDomain: cctp.domain, destinationChainId })
 }
 
-/** Every chain needs addresses; those that are not started get the ones of another. */
+/** Each chain needs addresses. A chain that is not started gets those of a started one. */
 async function writeRegistry(file: string, started: StartedSite[]): Promise<Registry> {
   const contracts = Object.fromEntries(
     createRegistry('testnet').chains.map(({ name }) => [
@@ -292,6 +292,6 @@ async function writeRegistry(file: string, started: StartedSite[]): Promise<Regi
 
 function find<T>(all: T[], isIt: (one: T) => boolean): T {
   const found = all.find(isIt)
-  if (!found) throw new Error('There is no such one.')
+  if (!found) throw new Error('Not found.')
   return found
 }

@@ -37,7 +37,7 @@ describe('a burn', () => {
     expect(await world.usdcOf(wallet.address)).toBe(0n)
   })
 
-  test('keeps its own message beside others in one bundle', async () => {
+  test('keeps its own message among others in one bundle', async () => {
     const burns = [await createBurn(), await createBurn(), await createBurn(2n * usdcUnits)]
     await world.round()
     const rows = await Promise.all(burns.map(({ operationId }) => world.row(operationId)))
@@ -49,7 +49,7 @@ describe('a burn', () => {
     }
   })
 
-  test('that a reorg removes is not spent any more, and burned once again', async () => {
+  test('that a reorg removes is no longer spent, and is burned once again', async () => {
     const { operationId, intentId, wallet } = await createBurn()
     await world.round()
     const first = await burnOf(operationId)

@@ -87,12 +87,12 @@ export function attest(world: World, order: CrossingOrder): AttestedBurn {
   const { nonce = hexlify(randomBytes(32)), destinationDomain = domain } = order
   const word = (value: string | bigint) =>
     typeof value === 'bigint' ? toBeHex(value, 32) : zeroPadValue(value, 32)
-  const half = (value: number) => toBeHex(value, 4)
-  const body = [half(1), ...[world.chain.usdc.address, recipient, units, recipient].map(word)]
+  const uint32 = (value: number) => toBeHex(value, 4)
+  const body = [uint32(1), ...[world.chain.usdc.address, recipient, units, recipient].map(word)]
   const source = world.registry.get(there).cctp.domain
   const message = concat([
-    ...[half(1), half(source), half(destinationDomain), nonce, word(tokenMessenger)],
-    ...[word(handler), word(0n), half(1_000), half(1_000)],
+    ...[uint32(1), uint32(source), uint32(destinationDomain), nonce, word(tokenMessenger)],
+    ...[word(handler), word(0n), uint32(1_000), uint32(1_000)],
     ...[...body, word(200n), word(feeUnits), word(expirationBlock)],
   ])
   const attestation = deriveAttesterKey().attest(message)
@@ -179,6 +179,6 @@ export async function setBridgeFee(world: World, fee: bigint): Promise<void> {
 }
 
 /** Burns of one wallet run one at a time because they contend. Without that they share a bundle. */
-export async function letTravelTogether(db: Db): Promise<void> {
+export async function allowSharedBundle(db: Db): Promise<void> {
   await db('operation').where({ kind: 'bridge', state: 'queued' }).update({ resource: null })
 }

@@ -58,19 +58,19 @@ test('100 concurrent bridges are requested about once each, and the service neve
   const hashes = await world.db('operation').distinct('tx_hash').pluck<string[]>('tx_hash')
   expect(hashes).toHaveLength(crowd)
 
-  const before = world.front.asked.length
+  const before = world.front.requests.length
   const begun = performance.now()
   await world.restartAttester()
   while (await isWaiting()) await sleep(50)
   const seconds = (performance.now() - begun) / 1_000
 
-  const asked = world.front.asked.slice(before)
-  expect(asked.filter((question) => question.includes('/messages/'))).toHaveLength(crowd)
+  const requests = world.front.requests.slice(before)
+  expect(requests.filter((request) => request.includes('/messages/'))).toHaveLength(crowd)
   expect(world.iris.blocks()).toBe(0)
   // The requests fit into twice the usual time at the allowed rate.
   const [, usual] = world.at(source).chain.cctp.seconds.fast
-  expect(asked.length / perSecond).toBeLessThan(2 * usual)
-  process.stdout.write(`${crowd} bridges: ${asked.length} questions in ${seconds.toFixed(1)} s\n`)
+  expect(requests.length / perSecond).toBeLessThan(2 * usual)
+  process.stdout.write(`${crowd} bridges: ${requests.length} requests in ${seconds.toFixed(1)} s\n`)
 
   for (const intent of intents) await world.submit(intent, 1, 'mint')
   const to = world.at(destination)

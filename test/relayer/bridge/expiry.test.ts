@@ -16,7 +16,7 @@ afterAll(() => world?.stop())
 
 describe('an expired message', () => {
   const renewals = (nonce: string) =>
-    world.service().asked.filter((question) => question === `POST /v2/reattest/${nonce}`).length
+    world.service().requests.filter((request) => request === `POST /v2/reattest/${nonce}`).length
 
   async function expired(): Promise<{ burn: StoredBurn; nonce: string }> {
     const burn = await world.insertBurned()
@@ -32,14 +32,14 @@ describe('an expired message', () => {
     await world.waitUntil(async () => (await world.burnOf(burn))?.message !== message)
     expect(await world.nonceOf(burn)).toBe(nonce)
     const before = renewals(nonce)
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
     expect(renewals(nonce)).toBe(before)
   })
 
   test('is requested again until it is attested, also after the intent has ended', async () => {
     const { burn, nonce } = await expired()
-    const over = { status: 'failed', error: JSON.stringify({ code: 'BRIDGE_TIMEOUT' }) }
-    await world.db('intent').where({ id: burn.intentId }).update(over)
+    const ended = { status: 'failed', error: JSON.stringify({ code: 'BRIDGE_TIMEOUT' }) }
+    await world.db('intent').where({ id: burn.intentId }).update(ended)
     await world.waitUntil(() => Promise.resolve(renewals(nonce) >= 3))
   })
 
@@ -47,9 +47,9 @@ describe('an expired message', () => {
     const { burn, nonce } = await expired()
     const { operationId } = await world.submitMint(burn, nonce, destination)
     await world.db('operation').where({ id: operationId }).update({ state: 'signed' })
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
     const before = renewals(nonce)
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
     expect(renewals(nonce)).toBe(before)
     const again = { state: 'deferred', code: 'BRIDGE_TIMEOUT', retry_after: new Date() }
     await world.db('operation').where({ id: operationId }).update(again)
@@ -68,7 +68,7 @@ describe('an expired message', () => {
     const burn = await world.insertBurned()
     const nonce = await world.attest(burn, { expiresAt: (await world.seenBlock()) + 1n })
     await world.untilAttested(burn, nonce)
-    await world.untilRoundsArePast()
+    await world.untilNextBurnIsAttested()
     expect(renewals(nonce)).toBe(0)
   })
 })

@@ -31,16 +31,16 @@ async function burned(): Promise<PlannedIntent> {
 }
 
 const renewals = () =>
-  world.front.asked.filter((question) => question.startsWith('POST /v2/reattest'))
+  world.front.requests.filter((request) => request.startsWith('POST /v2/reattest'))
 
 /** Runs the mint's activity while the destination's relayer works. */
 async function mint(intent: PlannedIntent): Promise<unknown> {
   const { eventNonce } = (await world.burn(intent)) ?? {}
   const input = { ...world.stepInput<BridgeStep>(intent), nonce: eventNonce ?? '' }
-  let isOver = false
-  const minting = world.run(world.activities.mint, input).finally(() => (isOver = true))
+  let hasEnded = false
+  const minting = world.run(world.activities.mint, input).finally(() => (hasEnded = true))
   minting.catch(() => undefined)
-  while (!isOver) await to.round()
+  while (!hasEnded) await to.round()
   return minting
 }
 
@@ -68,9 +68,9 @@ test('an expired one is attested again and minted, and no other one is requested
   // Final on the source chain, from where the new one is made.
   await from.mine(4)
   while ((await world.burn(intent))?.message === message) await new Promise(setImmediate)
-  const asked = renewals().length
+  const before = renewals().length
   expect(await mint(intent)).toMatchObject({ units: arrived.toString() })
-  expect(renewals()).toHaveLength(asked)
-  expect(renewals().every((question) => question.endsWith(eventNonce ?? ''))).toBe(true)
+  expect(renewals()).toHaveLength(before)
+  expect(renewals().every((request) => request.endsWith(eventNonce ?? ''))).toBe(true)
   expect(await to.usdcOf(intent.wallet.address)).toBe(arrived)
 })

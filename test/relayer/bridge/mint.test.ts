@@ -178,7 +178,7 @@ describe('a foreign mint', () => {
 describe('a mint whose transaction was reverted', () => {
   test('is executed later, with a renewed attestation', async () => {
     const { client } = world.driver()
-    // The very next block may be the one with which contracts of Arbitrum count one up: one more than that.
+    // The next block may raise the block number of Arbitrum's contracts by one, so the message expires one later.
     const expirationBlock = (await readContractBlock(client)) + 2n
     arrival = await arrive({ expirationBlock })
     const submitted = await submit(arrival)

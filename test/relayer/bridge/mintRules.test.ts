@@ -109,8 +109,8 @@ describe('a mint is not ended by:', () => {
   test('a cancelled intent', async () => {
     const submitted = await submit(arrival)
     const error = JSON.stringify({ code: 'CANCELLED', message: 'test' })
-    const over = { status: 'failed', error, cancelled_at: new Date() }
-    await world.db('intent').where({ id: arrival.intentId }).update(over)
+    const ended = { status: 'failed', error, cancelled_at: new Date() }
+    await world.db('intent').where({ id: arrival.intentId }).update(ended)
     await world.round()
     await expectArrived(world, arrival, submitted)
   })

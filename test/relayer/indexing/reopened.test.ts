@@ -27,15 +27,15 @@ describe('a final status that a reorg changes', () => {
 
   const intentRow = () =>
     world.db('intent').where({ id: lend.intentId }).first<ReopenedRow | undefined>()
-  const typesTold = () =>
+  const eventTypes = () =>
     world
       .db('intent_event')
       .where({ intent_id: lend.intentId })
       .orderBy('id')
       .pluck<string[]>('type')
   const failure = { code: 'DEPOSIT_FAILED', message: 'The call failed on chain.', step: 1 }
-  const end = (told?: typeof failure) =>
-    finalizeIntent(world.workerDb, { intentId: lend.intentId, ...(told && { failure: told }) })
+  const end = (failed?: typeof failure) =>
+    finalizeIntent(world.workerDb, { intentId: lend.intentId, ...(failed && { failure: failed }) })
 
   /** Replaces the last blocks with empty ones. */
   async function vanish(depth: number): Promise<void> {
@@ -77,9 +77,9 @@ describe('a final status that a reorg changes', () => {
     await mineAgain()
     expect(await end()).toEqual({ status: 'completed' })
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
-    const told = (await typesTold()).slice(-6)
+    const emitted = (await eventTypes()).slice(-6)
     const steps = ['step_completed', 'completed', 'reopened', 'step_completed', 'completed']
-    expect(told.filter((type) => type !== 'step_reverted')).toEqual(steps)
+    expect(emitted.filter((type) => type !== 'step_reverted')).toEqual(steps)
   })
 
   test('completed becomes failed, with the funds in the wallet, when the call fails in another block', async () => {
@@ -160,13 +160,13 @@ describe('a final status that a reorg changes', () => {
     await end()
     await vanish(1)
     await world.db('intent').update({ dispatch_attempted_at: null })
-    const taken = (await findReopened(world.workerDb, 100)).find(
+    const found = (await findReopened(world.workerDb, 100)).find(
       ({ intent }) => intent.id === lend.intentId,
     )
     await mineAgain()
     await end()
     await vanish(1)
-    await setRecovered(world.workerDb, lend.intentId, taken?.recoverAt ?? '')
+    await setRecovered(world.workerDb, lend.intentId, found?.recoverAt ?? '')
     expect(await intentRow()).toMatchObject({ recover_at: expect.any(Date) })
     await mineAgain()
   })

@@ -39,16 +39,16 @@ afterEach(() => {
 
 /** Sends only the test's notifications, like a broken connection. */
 function createListener() {
-  const told = new Set<OnChange>()
+  const subscribers = new Set<OnChange>()
   const listener: Listener = {
     subscribe(onChange) {
-      told.add(onChange)
-      return () => told.delete(onChange)
+      subscribers.add(onChange)
+      return () => subscribers.delete(onChange)
     },
   }
   return {
     listener,
-    announce: (id: string, state: string) => told.forEach((on) => on({ id, state })),
+    announce: (id: string, state: string) => subscribers.forEach((on) => on({ id, state })),
   }
 }
 
@@ -98,12 +98,12 @@ describe('awaitOperation', () => {
     const { listener, announce } = createListener()
     const outcomes = watch({ listener, announce })
     const { id } = await order()
-    let isTold = false
-    const change = outcomes.nextChange(id, ending.signal).then(() => (isTold = true))
+    let isNotified = false
+    const change = outcomes.nextChange(id, ending.signal).then(() => (isNotified = true))
     announce(id, 'signed')
     await set(id, { state: 'mined', ...inBlock })
     await sleep(50)
-    expect(isTold).toBe(false)
+    expect(isNotified).toBe(false)
     announce(id, 'confirmed')
     await change
   })

@@ -23,19 +23,20 @@ async function paidUnits(fundings: Lend[]): Promise<bigint> {
   return held.reduce((sum, units) => sum + units, 0n)
 }
 
-const isOver = (state: string | undefined) =>
+const hasEnded = (state: string | undefined) =>
   ['confirmed', 'final', 'rejected'].includes(state ?? '')
 
 /**
- * Lets the relayer go on until all are over; the rounds that took. What is included again goes alone, one a sender and
- * round, and chance may give all wallets the same sender: each is included, tried twice more and taken back there.
+ * Runs rounds until all fundings have ended, and returns their number. A resubmitted funding has its own transaction,
+ * one per sender and round. In the worst case all wallets have the same sender, and each funding is included, retried
+ * twice and cancelled there.
  */
-async function untilFinished(fundings: Lend[]): Promise<number> {
+async function untilEnded(fundings: Lend[]): Promise<number> {
   for (let round = 1; round <= 4 * fundings.length + 2; round++) {
     await skipPauses(world)
     for (const { order } of fundings) await world.submit(order)
     await world.round()
-    if ((await rowsOf(fundings)).every((row) => isOver(row?.state))) return round
+    if ((await rowsOf(fundings)).every((row) => hasEnded(row?.state))) return round
   }
   throw new Error('Not all fundings have ended.')
 }
@@ -66,7 +67,7 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     await world.index()
     const before = (await world.transactions()).length
     const fundings = await fundMany(10)
-    await untilFinished(fundings)
+    await untilEnded(fundings)
     const rows = await rowsOf(fundings)
     expect(rows.filter((row) => row?.success)).toHaveLength(3)
     const refused = rows.filter((row) => row?.state === 'rejected')
@@ -89,7 +90,7 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     await world.sign()
     expect((await rowsOf(fundings)).map((row) => row?.state)).toEqual(Array(10).fill('signed'))
     await leaveTreasury(world, 3n * usdcUnits)
-    await untilFinished(fundings)
+    await untilEnded(fundings)
     const rows = await rowsOf(fundings)
     const failed = rows.filter((row) => row?.success === false)
     expect(rows.filter((row) => row?.success)).toHaveLength(3)
@@ -101,11 +102,11 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     expect(count).toBeGreaterThanOrEqual(1 + 7)
     expect(count).toBeLessThanOrEqual(2 + 7)
 
-    // Nobody makes a failed one paid after all, though its signature is known and there is money again.
+    // A cancelled funding cannot be paid any more, although its signature is public and there is money again.
     await world.mint(world.treasury, 10n * usdcUnits)
     await world.mine()
-    const taken = fundings.filter((_, i) => rows[i]?.success === false)
-    for (const { operationId } of taken.slice(0, 2)) await executeFirst(world, operationId)
+    const cancelled = fundings.filter((_, i) => rows[i]?.success === false)
+    for (const { operationId } of cancelled.slice(0, 2)) await executeFirst(world, operationId)
     await world.index()
     expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
   })
@@ -132,7 +133,7 @@ describe('a funding that was reverted', () => {
     await world.mint(world.treasury, 5n * usdcUnits)
     await world.mine()
     await world.index()
-    expect(await untilFinished([funding])).toBe(1)
+    expect(await untilEnded([funding])).toBe(1)
     const { operationId } = funding
     expect(await world.row(operationId)).toMatchObject({ success: true, inclusion_failures: 0 })
     expect(await paidUnits([funding])).toBe(usdcUnits)

@@ -28,13 +28,13 @@ describe('exactly once', () => {
   /** A signer claims the operation and dies. */
   const takeAndDie = async () => {
     const senders = await readSenders(world.signerDb)
-    const taken = await Promise.all(
+    const claimed = await Promise.all(
       senders.map((sender) =>
         claimOperations(world.signerDb, { ...sender, lateSeconds: 60 }, 'dead'),
       ),
     )
     await endLeases()
-    return taken.flat().length
+    return claimed.flat().length
   }
 
   test('the same effect submitted twice is one operation', async () => {

@@ -88,10 +88,10 @@ describe('submitOperation', () => {
     'queues nothing for an intent that is %s, but mints burned money',
     async (status) => {
       const error = status === 'failed' ? { code: 'BRIDGE_TIMEOUT', message: 'test' } : null
-      const over = await insertTestIntent(database.db, wallet, status, { error })
-      expect(await submitOperation(worker, order(over))).toBeUndefined()
-      expect(await rows(over)).toEqual([])
-      expect(await submitOperation(worker, mintOrder(over, newId('0x')))).toMatchObject({
+      const ended = await insertTestIntent(database.db, wallet, status, { error })
+      expect(await submitOperation(worker, order(ended))).toBeUndefined()
+      expect(await rows(ended)).toEqual([])
+      expect(await submitOperation(worker, mintOrder(ended, newId('0x')))).toMatchObject({
         kind: 'mint',
       })
     },
@@ -101,9 +101,9 @@ describe('submitOperation', () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => insertTestIntent(database.db, wallet, 'planning')),
     )
-    const over = await insertTestIntent(database.db, wallet, 'completed')
+    const ended = await insertTestIntent(database.db, wallet, 'completed')
     const pool = connect(database.urlAs('steward_worker'), 4)
-    const orders = [...ids, over, 'none', ...ids].map((id) => submitOperation(pool, order(id)))
+    const orders = [...ids, ended, 'none', ...ids].map((id) => submitOperation(pool, order(id)))
     const settled = await Promise.allSettled(orders)
     await pool.destroy()
     const found = settled.map((one) =>

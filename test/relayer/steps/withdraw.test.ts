@@ -176,8 +176,8 @@ describe('a withdrawal that fails', () => {
     await setPaused(world, false)
     const failed = { state: 'confirmed', success: false, units: null }
     expect(await world.row(operationId)).toMatchObject(failed)
-    const told = { type: 'WITHDRAW_FAILED', nonRetryable: true }
-    await expect(runWithdrawal(world, intent)).rejects.toMatchObject(told)
+    const failure = { type: 'WITHDRAW_FAILED', nonRetryable: true }
+    await expect(runWithdrawal(world, intent)).rejects.toMatchObject(failure)
     expect(await usdc()).toBe(0n)
     await expect(withdrawal('max')).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
 
@@ -206,7 +206,7 @@ describe('a withdrawal that fails', () => {
     expect(await world.transactions()).toHaveLength(before.length)
   })
 
-  test('that does not is returned by its activity with its units', async () => {
+  test('does not affect a successful one, whose activity returns its units', async () => {
     const intent = await withdrawal(usdcUnits)
     const row = await execute(intent)
     const done = { txHash: row?.tx_hash, units: '1000000' }

@@ -56,10 +56,9 @@ export type Lend = Submitted & { wallet: StoredWallet; order: OperationOrder }
 export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
- * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `senders`: per chain. `terms`: the
- *   chain's markets. `asRollup`: the service reaches its node by the front that charges for data on L1, at the
- *   base fee usual there. `changes`: what else differs in the chain's entry of the registry. `waits`: for how long its
- *   clients wait for an endpoint.
+ * @param options - `blockTimeSeconds`: absent, blocks are only mined by `mine()`. `senderCount`: senders per chain.
+ *   `terms`: the chain's markets. `asRollup`: a proxy charges for data on L1, at a usual base fee. `changes`: other
+ *   values in the chain's registry entry. `waits`: timeouts of its endpoints, ms.
  */
 export async function createWorld(
   options: {
@@ -99,15 +98,15 @@ export async function createWorld(
   await ensureSenders(signerDb, kek, { chainIds: [chainId], perChain: senderCount })
   const treasury = await ensureTreasury(signerDb, kek)
   const senders = await database.db('sender').orderBy('sender').pluck<string[]>('sender')
-  await fundOperators(node.url, contracts, { senders: senders, treasury: treasury.address })
+  await fundOperators(node.url, contracts, { senders, treasury: treasury.address })
   if (!blockTimeSeconds) await callRpc(node.url, 'evm_setAutomine', [false])
   const account = await createAccount(database.db, { name: 'test', plan: 'pro' })
 
   const logs: WorldLog[] = []
-  const say = (level: WorldLog['level']) => (facts: object, message: string) => {
+  const record = (level: WorldLog['level']) => (facts: object, message: string) => {
     logs.push({ level, message, facts })
   }
-  const log = { info: say('info'), warn: say('warn'), error: say('error') }
+  const log = { info: record('info'), warn: record('warn'), error: record('error') }
   const closers: (() => Promise<unknown>)[] = []
 
   const rpc = <T>(method: string, params: unknown[] = []) => callRpc<T>(node.url, method, params)
@@ -261,7 +260,7 @@ export async function createWorld(
       open?: Parameters<typeof submitOperation>[2],
     ): Promise<{ intentId: string; operationId: string; order: E }> {
       const row = await submitOperation(workerDb, order, open)
-      if (!row) throw new Error('The intent is over.')
+      if (!row) throw new Error('The intent has ended.')
       return { intentId: order.intentId, operationId: row.id, order }
     },
 

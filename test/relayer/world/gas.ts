@@ -29,8 +29,8 @@ export async function serveBy(world: World, sender: string): Promise<void> {
 }
 
 /**
- * So many wallets with USDC, or some more, until each sender has some of them while all senders serve: which one a wallet
- * has, its random id decides.
+ * At least `count` wallets with USDC, and more until each sender serves some of them. The random id of a wallet decides
+ * its sender.
  */
 export async function walletsOfEachSender(world: World, count: number): Promise<StoredWallet[]> {
   const wallets = await world.createWallets(count, usdcUnits)

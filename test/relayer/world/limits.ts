@@ -20,7 +20,7 @@ const capacityOf = (world: World) =>
   lendingProtocol(poolOf(world)).readCapacity(world.driver().client, poolOf(world))
 
 /** Sets the capacity below the cap to about this many whole tokens; returns the exact capacity in base units. */
-export async function leaveRoom(world: World, tokens: bigint): Promise<bigint> {
+export async function leaveCapacity(world: World, tokens: bigint): Promise<bigint> {
   const call = { to: world.contracts.aToken, data: supply.encodeFunctionData('totalSupply') }
   const supplied = BigInt(await world.rpc<string>('eth_call', [call, 'latest']))
   await configure(world, 'setSupplyCap', supplied / usdcUnits + 1n + tokens)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectChain, type ChainClient } from '../../../evm/connect.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../../relayer/world/fixture.js'
-import { startSecondAddress, type Baseline } from '../../relayer/world/baseline.js'
+import { startSecondAddress, type SecondEndpoint } from '../../relayer/world/secondEndpoint.js'
 import type { Decide } from '../../support/faultProxy.js'
 import type { SignerTools } from '../../../signer/signingContext.js'
 
@@ -10,7 +10,7 @@ const BLOCKS = 4
 
 describe('a refusal by one of two endpoints', () => {
   let world: World
-  let other: Baseline
+  let other: SecondEndpoint
   let client: ChainClient
   let signer: SignerTools
 

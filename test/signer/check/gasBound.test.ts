@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signOnce } from '../../../signer/sign.js'
 import { assertAffordable } from '../../../signer/check/gasBound.js'
-import { readMeans, readRound } from '../../../signer/signingContext.js'
+import { readSenderState, readSigningContext } from '../../../signer/signingContext.js'
 import { readSenders } from '../../../operations/signing/signing.js'
 import { createWorld, usdcUnits, type World } from '../../relayer/world/fixture.js'
 
@@ -29,12 +29,12 @@ describe('assertAffordable', () => {
   test('each operation of a bundle is checked, independent of cheaper ones', async () => {
     const [sender] = await readSenders(world.db)
     if (!sender) throw new Error('There is no sender.')
-    const turn = await readRound(world.signer.chains.byId(0), sender)
-    const round = { ...turn, ...(await readMeans(turn)) }
+    const context = await readSigningContext(world.signer.chains.byId(0), sender)
+    const funded = { ...context, ...(await readSenderState(context)) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
-    const operationGasWei = 520_000n * round.fees.maxWei
+    const operationGasWei = 520_000n * funded.fees.maxWei
     const assertBound = (gas: bigint[]) =>
-      assertAffordable({ operationGasWei }, round, { unsigned, gas })
+      assertAffordable({ operationGasWei }, funded, { unsigned, gas })
     // The operations share 20,000 gas of the bundle.
     expect(() => assertBound([600_000n, 500_000n])).toThrow(
       'exceeds the gas budget of an operation',
@@ -46,7 +46,7 @@ describe('assertAffordable', () => {
       'exceeds the gas budget of an operation',
     )
     expect(() =>
-      assertAffordable({ operationGasWei }, round, {
+      assertAffordable({ operationGasWei }, funded, {
         unsigned: { data: '0x', gasLimit: 1_020_000n },
         gas: [510_000n, 490_000n],
       }),

@@ -124,11 +124,11 @@ describe('an OP Stack chain, where L1 data has a fee of its own:', () => {
   })
 
   test.each([
-    ['what the node suggests', { answer: toQuantity(GWEI / 20n) }, GWEI / 20n],
-    ['no more than the most', { answer: toQuantity(1_000n * GWEI) }, GWEI / 10n],
-    ['no less than the least', { answer: '0x0' }, GWEI / 1_000n],
+    ['the suggestion of the node', { answer: toQuantity(GWEI / 20n) }, GWEI / 20n],
+    ['the upper bound for a higher suggestion', { answer: toQuantity(1_000n * GWEI) }, GWEI / 10n],
+    ['the lower bound for a lower suggestion', { answer: '0x0' }, GWEI / 1_000n],
     [
-      'the lowest one without a suggestion',
+      'the lower bound without a suggestion',
       { error: { code: -32_601, message: 'no such method' } },
       GWEI / 1_000n,
     ],

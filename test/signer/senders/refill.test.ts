@@ -15,7 +15,7 @@ import {
 } from '../../relayer/world/gas.js'
 
 const HIGHEST = ETHER / 200n
-/** So dear that the worth of 400 transactions is more than that, for as many blocks as a test has. */
+/** Wei, so high that 400 transactions cost more than `HIGHEST` in every block of a test. */
 const BASE_FEE = '0x5f5e100'
 const limits = { highestWei: HIGHEST, dailyWei: ETHER, reserveWei: ETHER / 100n }
 
@@ -252,7 +252,7 @@ describe('the treasury', () => {
   })
 })
 
-/** The loop that refills, as a signer runs it. `waits`: how long it was ready to wait for each change. */
+/** The refill loop of a signer. `waits`: the longest wait for each change, ms. */
 function startLoop(tools: RefillTools) {
   const stopping = new AbortController()
   const waits: number[] = []
@@ -283,12 +283,12 @@ describe('runRefills', () => {
     const { waits, announce, stop } = startLoop(tools)
     await world.waitUntil(async () => (await transfers()).length > 0)
     await sendAndIndex()
-    // The look that has found it well is over, too: it asks on after the row has changed.
-    const isContent = () => (waits.at(-1) ?? 0) >= 60_000
-    await world.waitUntil(async () => !(await isOutOfGas(world, sender)) && isContent())
-    const looks = waits.length
+    // The check that found all senders filled has ended too: the loop waits for a change.
+    const isIdle = () => (waits.at(-1) ?? 0) >= 60_000
+    await world.waitUntil(async () => !(await isOutOfGas(world, sender)) && isIdle())
+    const checks = waits.length
     await drain(sender)
-    expect(waits).toHaveLength(looks)
+    expect(waits).toHaveLength(checks)
     announce()
     await world.waitUntil(async () => (await transfers()).length > 1)
     await stop()

@@ -35,7 +35,7 @@ describe('a transaction with a low fee', () => {
     expect(await lent.row()).toMatchObject({ state: 'signed' })
   }
   /** Indexes the newest block without its contents. */
-  const passOver = async () => {
+  const indexWithoutContents = async () => {
     const head = await world.rpc<BlockHeader>('eth_getBlockByNumber', ['latest', false])
     const number = Number(head.number)
     await world.db('chain').update({ indexed_block: number, indexed_hash: head.hash })
@@ -219,7 +219,7 @@ describe('a transaction with a low fee', () => {
     await world.index()
     await world.rpc('eth_sendRawTransaction', [await firstRaw()])
     await mineAt(world, usual)
-    await passOver()
+    await indexWithoutContents()
     expect(await lent.row()).toMatchObject({ state: 'signed' })
     forgetSent(world)
     await world.broadcast()

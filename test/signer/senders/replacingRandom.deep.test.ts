@@ -20,13 +20,13 @@ const seed = process.env.REPLACING_SEED ?? randomBytes(4).toString('hex')
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let drawn = 0
-/** A whole number below `limit`: the same for the same seed. */
+/** A whole number below `limit`, derived from the seed. */
 function draw(limit: number): number {
   const hash = createHash('sha256').update(`${seed} ${drawn++}`)
   return hash.digest().readUInt32BE(0) % limit
 }
 
-describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, () => {
+describe(`random events to the sends of a nonce (REPLACING_SEED=${seed})`, () => {
   let world: World
   let lends: Lend[]
   const refused = new Set<string>()
@@ -54,7 +54,7 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
     await mineAt(world, times * GWEI)
     await world.index()
   }
-  /** Any send of a transaction that is not mined reaches a node, and what its pool has does not. */
+  /** A random send of each open transaction reaches the node, after its pool was emptied. */
   const sendAny = async () => {
     const open = (await world.transactions()).filter(({ state }) => state === 'open')
     const sends = (await world.sends()).filter(({ tx_id }) => open.some(({ id }) => id === tx_id))
@@ -80,7 +80,7 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
     await replaceStuck(world)
     replaced += (await world.sends()).length - before
   }
-  /** Blocks come, and nothing of ours is in them. */
+  /** Mines blocks without our transactions. */
   const starve = async () => {
     await broadcast()
     await world.rpc('anvil_dropAllTransactions')
@@ -104,7 +104,7 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
     return !isOpen && rows.every((row) => row?.state === 'confirmed' || row?.state === 'final')
   }
 
-  test('every operation is executed once, and no nonce is left out', async () => {
+  test('every operation is executed once, and no nonce is skipped', async () => {
     wallets = await world.createWallets(OPERATIONS, usdcUnits)
     await world.mine(SETTLED_BLOCKS)
     await world.index()

@@ -177,12 +177,12 @@ describe('a sender with open transactions', () => {
     await serveBy(world, sender)
     const lends = await lendFrom(1)
     await signAll(world)
-    const at = { chainId: BigInt(world.chain.chainId), sender: sender }
+    const at = { chainId: BigInt(world.chain.chainId), address: sender }
     expect(await sumCosts(world.signerDb, at, 0n)).toBe(await costOf(0))
-    const foreign = { chain_id: 1, sender: sender }
+    const foreign = { chain_id: 1, sender }
     const { kek_id, sealed_key } = await world
       .db('sender')
-      .where({ sender: sender })
+      .where({ sender })
       .first<{ kek_id: string; sealed_key: Buffer }>()
     await world.db('sender').insert({ ...foreign, kek_id, sealed_key })
     await world.db('chain_tx').insert({ ...foreign, nonce: 0, gas_limit: 5 })
@@ -202,7 +202,7 @@ describe('a sender with open transactions', () => {
     const max_fee = (2n * (maxFeePerGas ?? 0n)).toString()
     const send = { tx_id: id.toString(), n: 2, hash: '0xdearer', raw: '0x', max_fee }
     await world.db('chain_tx_send').insert(send)
-    const at = { chainId: BigInt(world.chain.chainId), sender: sender }
+    const at = { chainId: BigInt(world.chain.chainId), address: sender }
     expect(await sumCosts(world.signerDb, at, 0n)).toBe(gasLimit * BigInt(max_fee))
   })
 

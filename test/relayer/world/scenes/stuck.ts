@@ -53,7 +53,7 @@ export function useLend(world: () => World) {
     const tx = await world()
       .db('chain_tx')
       .where({ id: txId.toString() })
-      .first<CarrierRow | undefined>()
+      .first<TransactionRow | undefined>()
     if (!tx) throw new Error('Nothing was signed.')
     return tx
   }
@@ -79,9 +79,9 @@ export function useLend(world: () => World) {
     async expectDone(by?: { minedSend: number }): Promise<void> {
       const row = await world().row(lend.operationId)
       expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
-      const brought = (await world().deposited(lend.wallet.address)) - before
+      const gained = (await world().deposited(lend.wallet.address)) - before
       // Below the interest of the earlier position.
-      expect(Number(brought - usdcUnits) < 100 && brought >= usdcUnits).toBe(true)
+      expect(Number(gained - usdcUnits) < 100 && gained >= usdcUnits).toBe(true)
       expect(await world().usdcOf(lend.wallet.address)).toBe(0n)
       if (by) {
         const { minedSend } = by
@@ -94,7 +94,13 @@ export function useLend(world: () => World) {
   }
 }
 
-type CarrierRow = { id: bigint; sender: string; nonce: bigint; state: string; mined_send: number }
+type TransactionRow = {
+  id: bigint
+  sender: string
+  nonce: bigint
+  state: string
+  mined_send: number
+}
 
 /** Every assigned nonce of the senders is used on the chain. */
 export async function expectNoGaps(world: World): Promise<void> {

@@ -48,7 +48,7 @@ test('a single lend is signed, sent and indexed with few requests', async () => 
 })
 
 test('the finalized block is read no more often than `finalityMs` allows', async () => {
-  const finalAsked = async () => {
+  const finalizedReads = async () => {
     const before = asked
     await world.mine()
     await world.index()
@@ -59,9 +59,9 @@ test('the finalized block is read no more often than `finalityMs` allows', async
     if (method === 'eth_getBlockByNumber' && params[0] === 'finalized') asked += 1
     return undefined
   })
-  expect([await finalAsked(), await finalAsked()]).toEqual([1, 1])
+  expect([await finalizedReads(), await finalizedReads()]).toEqual([1, 1])
   Object.assign(world.driver(), { finalityMs: 3_600_000 })
-  expect([await finalAsked(), await finalAsked()]).toEqual([0, 0])
+  expect([await finalizedReads(), await finalizedReads()]).toEqual([0, 0])
 })
 
 test('the gas price of the indexed block is stored, with and without operations in it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connect } from '../../../db/client/connect.js'
-import { readPairFees } from '../../../db/bridgeFees.js'
-import { createAttestingWorld, type AttestingWorld } from '../../relayer/bridge/attesting.js'
+import { connect } from '../../db/client/connect.js'
+import { readPairFees } from '../../db/bridgeFees.js'
+import { createAttestingWorld, type AttestingWorld } from './bridge/attesting.js'
 
 const pairs = 6
 const offered = [
@@ -16,15 +16,16 @@ beforeAll(async () => {
 beforeEach(() => world.restart())
 afterAll(() => world?.stop())
 
-const questions = () => world.service().feeQuestions().length
-const untilAsked = (times: number) => world.waitUntil(() => Promise.resolve(questions() >= times))
+const requests = () => world.service().feeRequests().length
+const untilRequested = (times: number) =>
+  world.waitUntil(() => Promise.resolve(requests() >= times))
 
-/** A new process, which reads everything again. */
-async function askAgain(): Promise<void> {
+/** Starts a new process and waits until it has requested all fees. */
+async function restartAttester(): Promise<void> {
   await world.stopAttester()
-  const before = questions()
+  const before = requests()
   world.startAgain()
-  await untilAsked(before + pairs)
+  await untilRequested(before + pairs)
 }
 
 /** The API's view. */
@@ -54,47 +55,47 @@ async function expectFees(fastMillionths: bigint | null, standardMillionths: big
 describe('the fees of the bridge', () => {
   test('are stored per pair of chains, and not requested on each check', async () => {
     world.service().setFees(offered)
-    await askAgain()
+    await restartAttester()
     await expectFees(131n, 0n)
-    const before = questions()
-    await world.untilRoundsArePast()
-    await world.untilLooked()
-    expect(questions()).toBe(before)
+    const before = requests()
+    await world.untilNextBurnIsAttested()
+    await world.untilRowsAreRead()
+    expect(requests()).toBe(before)
   })
 
   test('stay unchanged while the service fails', async () => {
     world.service().setFees(offered)
-    await askAgain()
+    await restartAttester()
     await expectFees(131n, 0n)
     const before = await readAt()
     world.service().turn('broken')
-    await askAgain()
-    await world.untilLooked()
+    await restartAttester()
+    await world.untilRowsAreRead()
     await expectFees(131n, 0n)
     expect(await readAt()).toEqual(before)
   })
 
   test('stay unchanged while the service does not answer, and one request is sent', async () => {
     world.service().setFees(offered)
-    await askAgain()
+    await restartAttester()
     await expectFees(131n, 0n)
     await world.stopAttester()
     world.service().turn('blocked')
-    const before = questions()
+    const before = requests()
     world.startAgain()
-    await untilAsked(before + 1)
-    await world.untilLooked()
-    await world.untilLooked()
-    expect(questions()).toBe(before + 1)
+    await untilRequested(before + 1)
+    await world.untilRowsAreRead()
+    await world.untilRowsAreRead()
+    expect(requests()).toBe(before + 1)
     await expectFees(131n, 0n)
   })
 
   test('of a speed that is no longer offered are removed, and the pair is stored without a fee', async () => {
     world.service().setFees(offered)
-    await askAgain()
+    await restartAttester()
     await expectFees(131n, 0n)
     world.service().setFees([])
-    await askAgain()
+    await restartAttester()
     await expectFees(null, null)
   })
 })

@@ -9,16 +9,16 @@ import type { World } from './fixture.js'
 const OTHER_PRODUCER = '0x00000000000000000000000000000000000000fe'
 
 /** A second endpoint of a chain. `node`: its own node; absent for the same node. */
-export type Baseline = { proxy: FaultProxy; node: Anvil | undefined; stop(): Promise<void> }
+export type SecondEndpoint = { proxy: FaultProxy; node: Anvil | undefined; stop(): Promise<void> }
 
 /** The world's own node behind a second URL. */
-export async function startSecondAddress(world: World): Promise<Baseline> {
+export async function startSecondAddress(world: World): Promise<SecondEndpoint> {
   const proxy = await startFaultProxy(world.node.url)
   return { proxy, node: undefined, stop: () => proxy.stop() }
 }
 
 /** A node with the same blocks until now, which continues on its own. */
-export async function startFork(world: World): Promise<Baseline> {
+export async function startFork(world: World): Promise<SecondEndpoint> {
   const node = await startAnvil({ chainId: world.chain.chainId })
   await callRpc(node.url, 'anvil_loadState', [await world.rpc('anvil_dumpState')])
   await callRpc(node.url, 'anvil_setCoinbase', [OTHER_PRODUCER])
@@ -35,7 +35,7 @@ export async function startFork(world: World): Promise<Baseline> {
 const [COMPARE_MS, PROBE_MS] = [50, 50]
 
 /** The world's driver with several endpoints, the preferred one first. */
-export function driverOver(
+export function createDriverOf(
   world: World,
   urls: string[],
   compareMs = COMPARE_MS,
@@ -46,7 +46,7 @@ export function driverOver(
 }
 
 /** Answers of a node that is stuck at a block. */
-export async function standsStill(world: World): Promise<Decide> {
+export async function stuckAtHead(world: World): Promise<Decide> {
   const head = await world.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false])
   return ({ method, params: [at] }) => {
     if (method === 'eth_getTransactionReceipt') return { answer: null }
