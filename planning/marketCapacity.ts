@@ -56,11 +56,11 @@ export function capacitiesIn(offers: ChainRates[]): { rate: Rate; capacity: Mark
 function listCapacityLeft(offers: ChainRates[], reservedInMarkets: Map<Rate, bigint>): Rate[] {
   return offers.flatMap(({ rates }) =>
     rates.map((rate) => {
-      const taken = reservedInMarkets.get(rate) ?? 0n
-      if (rate.capacityUnits === undefined || taken === 0n) return rate
+      const reserved = reservedInMarkets.get(rate) ?? 0n
+      if (rate.capacityUnits === undefined || reserved === 0n) return rate
       return {
         ...rate,
-        capacityUnits: rate.capacityUnits > taken ? rate.capacityUnits - taken : 0n,
+        capacityUnits: rate.capacityUnits > reserved ? rate.capacityUnits - reserved : 0n,
       }
     }),
   )

@@ -73,10 +73,10 @@ async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenS
   const facts = { chain: client.chain.name, sender, nonce, hash }
   const raw = await getRaw(db, hash)
   let isRefused = false
-  faultPoint('driver: before the broadcast')
+  faultPoint('relayer: before the broadcast')
   try {
     await client.send('eth_sendRawTransaction', [raw])
-    faultPoint('driver: after the broadcast')
+    faultPoint('relayer: after the broadcast')
     log.info(facts, 'transaction broadcast')
   } catch (error) {
     const reason = error instanceof ServiceError ? error.details.reason : 'unknown'

@@ -179,7 +179,7 @@ async function index(
     await setTransactionsMined(trx, ours)
     if (finalized) await finalizeUpTo(trx, chainId, finalized)
     await setIndexed(trx, chainId, { from, to })
-    if (mined.length > 0) faultPoint('driver: before the indexing is committed')
+    if (mined.length > 0) faultPoint('relayer: before the indexing is committed')
     return reconsiderIntents(trx, ended)
   })
   notifyReopened(tools, reopened)

@@ -16,9 +16,9 @@ export const faultPoints = [
   'signer: claimed, not signed',
   'signer: before the commit',
   'signer: replacement before the commit',
-  'driver: before the broadcast',
-  'driver: after the broadcast',
-  'driver: before the indexing is committed',
+  'relayer: before the broadcast',
+  'relayer: after the broadcast',
+  'relayer: before the indexing is committed',
   'attester: before the message is stored',
 ] as const
 export type FaultPoint = (typeof faultPoints)[number]

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { audit, reconcile } from './audit.js'
-import { readFigures, type Figure } from './totals.js'
+import { readTotals, type SenderTotals } from './totals.js'
 import { ServiceError } from '../../domain/errors.js'
 import { connectTemporal, pingTemporal } from '../../workflows/client/connect.js'
 import { findRunning, listRunning } from '../../workflows/client/running.js'
@@ -122,10 +122,10 @@ async function compare(
   } else {
     for await (const difference of audit(tools)) left.push(difference)
   }
-  const figures: Figure[] = []
-  for (const client of tools.chains.list) figures.push(...(await readFigures(tools, client)))
-  const all = { differences: left.map(toJson), fixed: repaired.map(toJson), figures }
-  const text = json ? JSON.stringify(all, null, 2) : toText(left, repaired, figures)
+  const totals: SenderTotals[] = []
+  for (const client of tools.chains.list) totals.push(...(await readTotals(tools, client)))
+  const all = { differences: left.map(toJson), fixed: repaired.map(toJson), totals }
+  const text = json ? JSON.stringify(all, null, 2) : toText(left, repaired, totals)
   return { text, exitCode: left.length > 0 ? 1 : 0 }
 }
 
@@ -136,7 +136,7 @@ const toJson = ({ repair, remedy, ...difference }: Difference) => ({
   isFixable: repair !== undefined,
 })
 
-function toText(left: Difference[], repaired: Difference[], figures: Figure[]): string {
+function toText(left: Difference[], repaired: Difference[], totals: SenderTotals[]): string {
   const names = ['CHECK', 'ABOUT', 'ROW', 'CHAIN', 'FIX']
   const rows = left.map(({ check, about, row, chain, remedy, repair }) => [
     ...[check, about, row, chain],
@@ -144,7 +144,7 @@ function toText(left: Difference[], repaired: Difference[], figures: Figure[]): 
   ])
   const done = repaired.length > 0 ? [`${repaired.length} fixed.`] : []
   const verdict = left.length > 0 ? `${left.length} differences.` : 'No differences.'
-  const paid = figures.map(({ about, rows: left, chain }) => [about, left, chain])
+  const paid = totals.map(({ about, rows: left, chain }) => [about, left, chain])
   const heads = ['SENDER', 'RECORDED EXPENSES', 'BALANCE']
   const below = paid.length > 0 ? ['', toTable('', heads, paid)] : []
   return [toTable('', names, rows), '', ...done, verdict, ...below].join('\n').trimStart()

@@ -14,15 +14,15 @@ import type { AuditTools } from './tools.js'
  * The recorded expenses of a sender beside its current balance. They need not match, because the initial balance is not
  * recorded and anyone can pay in.
  */
-export type Figure = { about: string; rows: string; chain: string }
+export type SenderTotals = { about: string; rows: string; chain: string }
 
 type Sum = { count: number; gasWei: bigint; l1Wei: bigint; movedWei: bigint }
 
 /** Totals of the senders and the treasury of a chain: gas, L1 fees, refills and fundings by the rows; current balances. */
-export async function readFigures(
+export async function readTotals(
   { db, progress }: AuditTools,
   client: ChainClient,
-): Promise<Figure[]> {
+): Promise<SenderTotals[]> {
   const { chainId, name } = client.chain
   progress(`${name}: totals of senders and treasury`)
   const senders = await readAllSenders(db, chainId)
@@ -55,7 +55,7 @@ async function toFigure(
   client: ChainClient,
   { sender, purpose, fundedUnits }: FundedSender,
   { count, gasWei, l1Wei, movedWei }: Sum,
-): Promise<Figure> {
+): Promise<SenderTotals> {
   const { name, usdc } = client.chain
   const wei = BigInt(await client.send<string>('eth_getBalance', [sender, 'latest']))
   const left = [

@@ -22,10 +22,10 @@ export async function listMemberActions(
   accountId: string,
   slice: Slice,
 ): Promise<MemberAction[]> {
-  const acts = db('member_action as a')
+  const entries = db('member_action as a')
     .leftJoin('app_user as u', 'u.id', 'a.user_id')
     .where('a.account_id', accountId)
-  const query = sliced(acts, 'a.id', slice).select(
+  const query = sliced(entries, 'a.id', slice).select(
     ...['a.id', 'a.at', 'a.user_id as userId', 'u.email', 'a.action', 'a.subject', 'a.detail'],
   )
   const rows = await selectScoped<Omit<MemberAction, 'id'> & { id: bigint }>(db, accountId, query)

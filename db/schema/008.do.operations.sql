@@ -100,7 +100,7 @@ create policy ordered on operation for insert to steward_worker with check (stat
 create policy unsigned on operation for update to steward_worker
   using (state in ('queued', 'deferred'))
   with check (state = 'queued' or (state = 'cancelled' and spent_since is null));
-create policy taken on operation for update to steward_signer
+create policy claimed on operation for update to steward_signer
   using (state in ('queued', 'signed')) with check (state in ('queued', 'deferred', 'rejected', 'signed'));
 create policy indexed on operation for update to steward_relayer
   using (true) with check (state not in ('rejected', 'cancelled'));

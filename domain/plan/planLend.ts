@@ -21,7 +21,7 @@ import type { ChainState, MarketState } from './market.js'
  */
 export function planLend(request: LendRequest, state: MarketState): StepPlan {
   const rates = state.rates.filter(({ chain }) => !request.chain || chain === request.chain)
-  const offers = rates.filter((rate) => takes(rate, request, state))
+  const offers = rates.filter((rate) => accepts(rate, request, state))
   if (offers.length === 0) throw noMarket(request)
   const ranked = offers
     .flatMap((rate) => findCandidate(request, state, rate) ?? [])
@@ -44,7 +44,7 @@ export function planLend(request: LendRequest, state: MarketState): StepPlan {
   }
 }
 
-function takes(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {
+function accepts(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {
   const { chain, asset: to } = rate
   return to === asset || isQuoted(state, { chain, from: asset, to })
 }

@@ -40,19 +40,19 @@ with serving as (
     where l.chain_id = $1 and l.purpose = 'operations') senders
   where place = 1 and open < ${OPEN_TRANSACTIONS}
 ), open as materialized (
-  select op.id, op.account_id, op.wallet_id, op.priority, op.created_at, ${isClaimable} as takable,
+  select op.id, op.account_id, op.wallet_id, op.priority, op.created_at, ${isClaimable} as claimable,
     op.state = 'signed' or op.lost_leases >= ${LEASES_IN_A_BUNDLE} as alone,
     coalesce(op.lease_owner is not null and op.leased_until > clock_timestamp(), false) as leased
   from operation op where op.chain_id = $1 and op.state in ('queued', 'signed')
 ), turns as (
   -- Accounts take turns: operations in progress count first, so that every account gets its first before any account
   -- gets its second.
-  select o.*, row_number() over (partition by account_id order by takable, created_at) as turn from open o
+  select o.*, row_number() over (partition by account_id order by claimable, created_at) as turn from open o
 ), ready as (
   -- Row by row in order, so that only as many rows are read as fill a bundle.
   select op.id, t.alone, t.priority, t.turn, t.created_at, op.exclusive
   from (
-    select * from turns where takable and exists (select from serving where sender = $2)
+    select * from turns where claimable and exists (select from serving where sender = $2)
     order by alone desc, priority, turn, created_at offset 0) t
   cross join lateral (
     select op.id, case when op.kind in ('swap', 'bridge') then op.resource end as exclusive
@@ -126,7 +126,7 @@ export async function claimOperations(
 export async function lockClaimed(trx: Db, operations: Operation[], leaseOwner: string) {
   await lockPauses(trx)
   const ids = operations.map(({ id }) => id)
-  const statement = { name: 'lock taken', text: LOCK_CLAIMED }
+  const statement = { name: 'lock claimed', text: LOCK_CLAIMED }
   const rows = await runPrepared<{ id: string; state: string }>(trx, statement, [ids, leaseOwner])
   const states = new Map(rows.map(({ id, state }) => [id, state]))
   return operations.filter(({ id, state }) => states.get(id) === state)

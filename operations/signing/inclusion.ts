@@ -39,7 +39,7 @@ export async function returnNotIncluded(
  * current message, which may have a new attestation. Usually there are none, which one statement finds out.
  */
 export async function detachOperations(trx: Db, txIds: string[]): Promise<void> {
-  await runPrepared(trx, { name: 'drop bundleTransactions', text: DETACH_OPERATIONS }, [txIds])
+  await runPrepared(trx, { name: 'detach operations', text: DETACH_OPERATIONS }, [txIds])
 }
 
 const isIncluded = `tx_id = any ((select $1)::bigint[]) and state = 'signed'`

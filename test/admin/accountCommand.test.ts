@@ -132,12 +132,12 @@ describe('suspend and resume', () => {
     await output('resume', id, '--why', 'it is paid')
     await expect(output('resume', id, ...why)).rejects.toThrow('is not suspended.')
     await expect(output('suspend', 'acct_none', ...why)).rejects.toThrow('There is no account')
-    const acts = await database
+    const entries = await database
       .db('audit_event')
       .whereIn('subject', [id, 'acct_none'])
       .orderBy('id')
       .select<object[]>('actor', 'action', 'why', 'at')
-    expect(acts).toEqual([
+    expect(entries).toEqual([
       { actor: 'alice', action: 'account suspend', why: 'an unpaid bill', at: expect.any(Date) },
       {
         actor: userInfo().username,
@@ -149,8 +149,8 @@ describe('suspend and resume', () => {
     expect(await output('events')).toMatch(new RegExp(`alice +account suspend +${id} +an unpaid`))
   })
 
-  test.each(['suspend', 'resume'])('error: %s without a reason', (act) => {
-    expect(() => readCommand([act, 'acct_none'])).toThrow('--why is missing.')
+  test.each(['suspend', 'resume'])('error: %s without a reason', (action) => {
+    expect(() => readCommand([action, 'acct_none'])).toThrow('--why is missing.')
   })
 })
 
@@ -160,20 +160,20 @@ describe('freeze and pause', () => {
   test('pause and resume an account, a wallet, a chain and the deployment, each with a reason', async () => {
     const { id } = await newAccount()
     const wallet = await insertTestWallet(database.db)
-    const acts: [stop: string[], resume: string[], row: string][] = [
+    const entries: [stop: string[], resume: string[], row: string][] = [
       [['freeze', id], ['unfreeze', id], `account  ${id}`],
       [['wallet', 'freeze', wallet.id], ['wallet', 'unfreeze', wallet.id], wallet.id],
       [['chain', 'pause', 'base'], ['chain', 'resume', 'base-sepolia'], 'base-sepolia'],
       [['deployment', 'pause'], ['deployment', 'resume'], 'deployment  all'],
     ]
-    for (const [stop, , row] of acts) {
+    for (const [stop, , row] of entries) {
       const listed = await output(...stop, ...why)
       expect(listed).toContain(row)
       expect(listed).toMatch(/alice +a drill/)
       await expect(output(...stop, ...why)).rejects.toThrow(/is already (frozen|paused)\.$/)
     }
     expect((await output('pauses')).trim().split('\n')).toHaveLength(5)
-    for (const [, resume] of acts) await output(...resume, ...why)
+    for (const [, resume] of entries) await output(...resume, ...why)
     expect(await output('pauses')).toContain('Nothing is frozen or paused.')
     await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not paused.')
     const events = await output('events')

@@ -71,7 +71,7 @@ export const fees = [
 ]
 
 /** Pauses by operators and amounts counted by the signer. No role can revert them. */
-export const stops = [
+export const pauses = [
   "insert into pause (scope) values ('deployment')",
   'update pause set until = now()',
   'delete from pause',

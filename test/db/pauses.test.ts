@@ -80,11 +80,11 @@ describe('a pause', () => {
     expect(races.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const ends = await Promise.allSettled([1, 2, 3].map(() => resumeWork(db, target, order)))
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const acts = await db('audit_event')
+    const entries = await db('audit_event')
       .where({ subject: wallet.accountId })
       .orderBy('id')
       .pluck('action')
-    expect(acts).toEqual(['account freeze', 'account unfreeze'])
+    expect(entries).toEqual(['account freeze', 'account unfreeze'])
   })
 
   test('error: NOT_FOUND for an unknown subject, INVALID_REQUEST for one that is not paused', async () => {

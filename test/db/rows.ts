@@ -108,7 +108,7 @@ export async function insertTestFunding(
   return id
 }
 
-/** Dollars that were signed for a wallet so many hours ago, each in a separate operation. */
+/** Signed amounts of a wallet in dollars, by their age in hours, each in a separate operation. */
 export async function insertSigned(
   db: Db,
   wallet: TestWallet,

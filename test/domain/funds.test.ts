@@ -88,17 +88,21 @@ describe('currentFunds', () => {
   const lent = effect(2, 'deposit', 999_850n)
 
   test.each([
-    ['nothing was done yet', [], inWallet('arbitrum', '1')],
-    ['it is burned', [burned], inWallet('bridge', '1')],
-    ['its burn is not confirmed', [{ ...burned, confirmed: false }], inWallet('arbitrum', '1')],
-    ['it has come out', [burned, minted], inWallet('base', '0.99985')],
-    ['a reorg has taken its burn back, not its mint', [minted], inWallet('base', '0.99985')],
+    ['no step was executed', [], inWallet('arbitrum', '1')],
+    ['the money is burned', [burned], inWallet('bridge', '1')],
+    ['the burn is not confirmed', [{ ...burned, confirmed: false }], inWallet('arbitrum', '1')],
+    ['the money has arrived', [burned, minted], inWallet('base', '0.99985')],
+    ['a reorg removed the burn, not the mint', [minted], inWallet('base', '0.99985')],
     [
       'the deposit failed',
       [burned, minted, { ...lent, success: false }],
       inWallet('base', '0.99985'),
     ],
-    ['it is lent', [burned, minted, lent], { ...inWallet('base', '0.99985'), protocol: 'aave-v3' }],
+    [
+      'the money is lent',
+      [burned, minted, lent],
+      { ...inWallet('base', '0.99985'), protocol: 'aave-v3' },
+    ],
   ])('%s', (_what, effects, funds) => {
     expect(currentFunds(plan, effects)).toEqual([funds])
   })

@@ -40,9 +40,9 @@ describe('isWithinRequest', () => {
   })
 
   test.each([
-    ['more than was taken out for it', '10.06'],
-    ['all of it', '10'],
-    ['a part of it', '4'],
+    ['more than was withdrawn', '10.06'],
+    ['the whole amount', '10'],
+    ['a part of the amount', '4'],
   ])('holds for the retry of a withdrawal with %s to swap', (_, held) => {
     const request: IntentRequest = {
       ...{ action: 'withdraw', asset: 'USDC', chain: 'base', amountUnits: units('10') },

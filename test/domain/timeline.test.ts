@@ -94,7 +94,7 @@ describe('stepTimelines: since when it waits', () => {
       at(4),
     ],
     [
-      'queued again after that',
+      'queued again with a reason',
       { state: 'queued', waitsFor: 'GAS_PRICE', waitsSince: at(4) },
       'GAS_PRICE',
       at(4),

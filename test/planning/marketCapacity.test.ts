@@ -52,7 +52,7 @@ function marketOf(protocol: Market['protocol']): Market {
 const capacityOf = (protocol: Market['protocol']) =>
   lendingProtocol(marketOf(protocol)).readCapacity(client(), marketOf(protocol))
 
-/** Leaves a capacity of so many whole tokens below the cap of Aave. */
+/** Leaves a capacity of this many whole tokens below the cap of Aave. */
 async function leaveRoom(tokens: bigint): Promise<bigint> {
   const { address, underlying, receiptToken } = marketOf('aave-v3')
   const ask = async (to: string, name: string) =>

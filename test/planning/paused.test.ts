@@ -72,8 +72,8 @@ describe('planPending with a paused chain', () => {
   })
 
   test.each([
-    ['the chain that it names', { chain: far }, () => [target(far)]],
-    ['the chain on which its money is', {}, () => [target(near)]],
+    ['the named chain', { chain: far }, () => [target(far)]],
+    ['the chain of its money', {}, () => [target(near)]],
     ['every chain', {}, () => [target(near), target(far)]],
     ['the deployment', {}, () => [{ scope: 'deployment', subject: '' } as const]],
   ])('waits while %s is paused, and plans after the pause', async (_what, values, stops) => {

@@ -29,10 +29,10 @@ function outputOf(action: string): string {
 
 describe('createLog', () => {
   test.each([
-    ['is over', ''],
+    ['ends', ''],
     ['exits', 'process.exit()'],
-    ['gets no time for it', 'log.fatal("bye"); process.kill(process.pid, "SIGKILL")'],
-    ['goes on', 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 1_000)'],
+    ['is killed', 'log.fatal("bye"); process.kill(process.pid, "SIGKILL")'],
+    ['continues', 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 1_000)'],
   ])('loses no line when the process %s', (_how, action) => {
     expect(outputOf(action)).toContain('"msg":"hello"')
   })
@@ -67,9 +67,9 @@ describe('createLog', () => {
         log.warn({ err: outer }, 'failed')
       },
     ],
-    ['without words of ours', (log: Log, error: Error) => log.error({ err: error })],
+    ['without a message', (log: Log, error: Error) => log.error({ err: error })],
     ['alone', (log: Log, error: Error) => log.error(error)],
-    ['alone, with words', (log: Log, error: Error) => log.error(error, 'failed')],
+    ['alone, with a message', (log: Log, error: Error) => log.error(error, 'failed')],
   ] as const)('omits a foreign message: %s', (_title, say) => {
     const { text, lines } = linesOf((log) => say(log, new Error(secret)))
     expect(lines).toHaveLength(1)

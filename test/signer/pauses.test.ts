@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-const stop = (target: PauseTarget) => pauseWork(world.db, target, order)
+const pause = (target: PauseTarget) => pauseWork(world.db, target, order)
 const resume = (target: PauseTarget) => resumeWork(world.db, target, order)
 const signed = async (id: string) => (await world.row(id))?.payload !== null
 
@@ -34,7 +34,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     const before = (await world.transactions()).length
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     expect(await world.sign()).toBe(false)
     expect(await world.row(operationId)).toMatchObject({ state: 'queued', lease_owner: null })
     expect(await world.transactions()).toHaveLength(before)
@@ -47,7 +47,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
   test('a funding waits', async () => {
     const wallet = await world.createWallet(0n)
     const { operationId } = await world.fund(wallet)
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     await world.round()
     expect(await signed(operationId)).toBe(false)
     await resume(targetOf(wallet))
@@ -62,7 +62,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     if (!sender) throw new Error('There is no sender.')
     const claimed = await claimOperations(world.signerDb, { ...sender, lateSeconds: 60 }, 'signer')
     expect(claimed.map(({ id }) => id)).toEqual([operationId])
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     const live = await world.signerDb.transaction((trx) => lockClaimed(trx, claimed, 'signer'))
     expect(live).toEqual([])
     await resume(targetOf(wallet))
@@ -78,7 +78,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     const { operationId } = await world.lend(wallet, usdcUnits)
     await world.sign()
     await world.db('operation').where({ id: operationId }).update({ tx_id: null })
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     const before = (await world.transactions()).length
     await world.sign()
     expect(await world.transactions()).toHaveLength(before)
@@ -93,7 +93,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     await world.sign()
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     await world.broadcast()
     await world.mine()
     await world.index()
@@ -107,7 +107,7 @@ describe('burned money', () => {
     const wallet = await world.createWallet(0n)
     const { order: mint } = await createArrival(world, wallet, usdcUnits)
     await world.submit(mint)
-    await stop(targetOf(wallet))
+    await pause(targetOf(wallet))
     await world.round()
     expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
     await resume(targetOf(wallet))
@@ -119,7 +119,7 @@ describe('burned money', () => {
       const wallet = await world.createWallet(0n)
       const { order: mint } = await createArrival(world, wallet, usdcUnits)
       const { operationId } = await world.submit(mint)
-      await stop(targetOf(wallet))
+      await pause(targetOf(wallet))
       await world.round()
       expect(await world.row(operationId)).toMatchObject({ state: 'queued', payload: null })
       await resume(targetOf(wallet))
@@ -133,8 +133,8 @@ test('a pause affects no other scope', async () => {
   const [frozen, other] = await world.createWallets(2, usdcUnits)
   if (!frozen || !other) throw new Error('There are no wallets.')
   const subject = frozen.id
-  await stop({ scope: 'wallet', subject })
-  await stop({ scope: 'chain', subject: '1' })
+  await pause({ scope: 'wallet', subject })
+  await pause({ scope: 'chain', subject: '1' })
   const held = await world.lend(frozen, usdcUnits)
   const { operationId } = await world.lend(other, usdcUnits)
   await world.round()
@@ -156,7 +156,7 @@ test('a pause waits for a running signature, and nothing is signed after it', as
   const target = { scope: 'wallet' as const, subject: wallet.id }
   const stopping = await world.signerDb.transaction(async (trx) => {
     expect(await lockClaimed(trx, claimed, 'signer')).toEqual(claimed)
-    const done = stop(target).then(() => (isStopped = true))
+    const done = pause(target).then(() => (isStopped = true))
     await waitUntilBlocked(world.db)
     expect(isStopped).toBe(false)
     return { done }
@@ -170,7 +170,7 @@ test('a release notifies a waiting signer', async () => {
   const listener = listenToOperations(world.database.urlAs('steward_signer'), ending.signal)
   const nextWork = watchQueue(listener, ending.signal, ['queued'])
   const target = { scope: 'deployment' as const, subject: '' }
-  await stop(target)
+  await pause(target)
   // The first notification announces the listener itself.
   await nextWork(10_000)
   let isWoken = false

@@ -4,7 +4,7 @@ import {
   type PlacedEvent,
   type Position,
 } from '../../../db/intents/events.js'
-import { readNews } from '../../../db/intents/news.js'
+import { readNewEvents } from '../../../db/intents/newEvents.js'
 import { RETRY_MS } from '../../../runtime/durations.js'
 import type { Db } from '../../../db/client/connect.js'
 import type { Log } from '../../../runtime/log.js'
@@ -103,7 +103,7 @@ async function readRound(db: Db, { open, stale, later }: Accounts): Promise<void
   })
   stale.clear()
   if (wanted.length === 0) return
-  const news = await readNews(db, wanted, NEWS_LIMIT)
+  const news = await readNewEvents(db, wanted, NEWS_LIMIT)
   for (const [at, { accountId, account }] of wanted.entries()) {
     const { events = [], horizon = account.tail, isFull, isHeld } = news[at] ?? {}
     account.tail = horizon

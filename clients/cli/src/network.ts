@@ -28,15 +28,19 @@ export const networkOf = async ({ access, steward }: Session): Promise<Network> 
 /**
  * Asks for confirmation before real money moves, unless `--yes` is given. Test money moves without a question.
  *
- * @param deed - What is about to happen: `Lend 25 USDC of alice`.
+ * @param action - Description of the action: `Lend 25 USDC of alice`.
  * @throws {CommandError} without a confirmation.
  */
-export async function confirmDeed(session: Session, deed: string, isSure: boolean): Promise<void> {
+export async function confirmRealMoney(
+  session: Session,
+  action: string,
+  isSure: boolean,
+): Promise<void> {
   if (isSure || (await networkOf(session)) === 'testnet') return
   const { io } = session
   if (!io.input.isTTY) {
-    throw misused(`${deed}: this moves real money and needs a confirmation.`, 'Add --yes.')
+    throw misused(`${action}: this moves real money and needs a confirmation.`, 'Add --yes.')
   }
-  if (!(await confirm(io, `${deed}? This moves real money.`)))
+  if (!(await confirm(io, `${action}? This moves real money.`)))
     throw misused('Not confirmed. Nothing was sent.')
 }

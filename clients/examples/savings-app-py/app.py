@@ -1,12 +1,12 @@
-"""A small savings back end: its users save dollars, and see what they earn.
+"""The back end of a small savings app.
 
-    GET  /users/<user>           what is saved, what it earned, what is not invested yet
-    POST /users/<user>           opens an account, with a test dollar as a present
-    POST /users/<user>/savings   {"amount": "1", "order": "a name of yours"}: invests it, once per order
-    GET  /savings/<id>           its status, from the webhooks
-    POST /webhooks               for Steward alone
+    GET  /users/<user>           returns savings, earnings and cash
+    POST /users/<user>           opens an account and funds it with 1 test USDC
+    POST /users/<user>/savings   invests {"amount": "1", "order": "your id"} once per order
+    GET  /savings/<id>           returns the status of an investment
+    POST /webhooks               receives the events of Steward
 
-Needs STEWARD_API_KEY and STEWARD_BASE_URL, and for webhooks STEWARD_WEBHOOK_SECRET. PORT is 8080 unless set.
+Requires STEWARD_API_KEY and STEWARD_BASE_URL, and STEWARD_WEBHOOK_SECRET for webhooks. PORT is 8080 by default.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Answer = tuple[int, dict[str, Any]]
 
 
 class Savings:
-    """What the app does. What it remembers belongs into a database."""
+    """The operations of the app. A real app stores the events in its database."""
 
     def __init__(self, client: Steward) -> None:
         self._client = client
-        self._news: dict[str, str] = {}
+        self._statuses: dict[str, str] = {}
         self._seen: set[str] = set()
 
     def open(self, user: str) -> Answer:
-        # Asked again, Steward answers with the wallet that the user has, and sends the present once.
+        # Both calls can be repeated: Steward returns the existing wallet and funds it once.
         wallet = self._client.wallets.create(user)
-        self._client.demo.fund(wallet.id, idempotency_key=f"present-{user}")
+        self._client.demo.fund(wallet.id, idempotency_key=f"funding-{user}")
         return 201, {"user": user, "address": wallet.address}
 
     def show(self, user: str) -> Answer:
@@ -50,28 +50,28 @@ class Savings:
 
     def save(self, user: str, amount: str, order: str) -> Answer:
         wallet = self._client.wallets.get(user)
-        # The order names the call: sent twice, or after a crash, it is still one investment.
+        # The order is the idempotency key: a repeated call, also after a crash, invests once.
         intent = self._client.intents.lend(
             wallet_id=wallet.id, amount=amount, idempotency_key=f"order-{user}-{order}"
         )
-        return 201, {"id": intent.id, "status": self._news.get(intent.id, intent.status)}
+        return 201, {"id": intent.id, "status": self._statuses.get(intent.id, intent.status)}
 
     def follow(self, intent_id: str) -> Answer:
-        known = self._news.get(intent_id)
-        return 200, {"status": known or self._client.intents.get(intent_id).status}
+        latest = self._statuses.get(intent_id)
+        return 200, {"status": latest or self._client.intents.get(intent_id).status}
 
-    def hear(self, body: bytes, headers: dict[str, str], secret: str) -> Answer:
+    def receive(self, body: bytes, headers: dict[str, str], secret: str) -> Answer:
         event = verify(body, headers, secret)
-        # The same event may come more than once.
+        # Deliveries are at least once.
         if event.id not in self._seen:
             self._seen.add(event.id)
             if event.intent_id and "status" in event.data:
-                self._news[event.intent_id] = event.data["status"]
+                self._statuses[event.intent_id] = event.data["status"]
         return 200, {}
 
 
 def answer(savings: Savings, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """What a request gets. Errors of Steward go through with their status and message."""
+    """The response to a request. Errors of Steward keep their status and message."""
     try:
         match method, path.strip("/").split("/"):
             case "POST", ["users", user]:
@@ -79,14 +79,14 @@ def answer(savings: Savings, method: str, path: str, body: bytes, headers: dict[
             case "GET", ["users", user]:
                 return savings.show(user)
             case "POST", ["users", user, "savings"]:
-                wish = json.loads(body)
-                return savings.save(user, str(wish["amount"]), str(wish["order"]))
+                order = json.loads(body)
+                return savings.save(user, str(order["amount"]), str(order["order"]))
             case "GET", ["savings", intent_id]:
                 return savings.follow(intent_id)
             case "POST", ["webhooks"]:
-                return savings.hear(body, headers, os.environ["STEWARD_WEBHOOK_SECRET"])
+                return savings.receive(body, headers, os.environ["STEWARD_WEBHOOK_SECRET"])
             case _:
-                return 404, {"error": "There is no such page."}
+                return 404, {"error": "The path does not exist."}
     except steward.WebhookVerificationError as error:
         return 400, {"error": error.message}
     except steward.StewardError as error:
@@ -96,7 +96,7 @@ def answer(savings: Savings, method: str, path: str, body: bytes, headers: dict[
 
 
 def serve(savings: Savings, port: int) -> ThreadingHTTPServer:
-    """The app on 127.0.0.1, ready to `serve_forever`."""
+    """The HTTP server of the app on 127.0.0.1. Start it with `serve_forever`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of both clients share. Where the API is, and who changes things behind it, the environment says."""
+"""Fixtures for tests of both clients. The environment contains the addresses of the API and of the test control."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Control = Callable[..., Any]
 
 
 class Driven:
-    """An asynchronous client that is used as if it were the blocking one, on an event loop of its own."""
+    """Makes an asynchronous client callable like the blocking one, on its own event loop."""
 
     def __init__(self, portal: BlockingPortal, target: Any) -> None:
         self._portal = portal
@@ -44,11 +44,11 @@ class Driven:
         return self._drain(aiter(self._target))
 
     def _drain(self, source: AsyncGenerator[Any, None]) -> Iterator[Any]:
-        async def following() -> Any:
+        async def next_value() -> Any:
             return await anext(source, None)
 
         try:
-            while (value := self._portal.call(following)) is not None:
+            while (value := self._portal.call(next_value)) is not None:
                 yield value
         finally:
             self._portal.call(source.aclose)
@@ -60,22 +60,22 @@ async def _settle(result: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def control() -> Control:
-    """Has the test's surroundings do something: `control("move", intentId=…, to="completed")`."""
+    """Runs a command in the test process: `control("move", intentId=…, to="completed")`."""
     url = os.environ["CONTROL_URL"]
 
-    def order(deed: str, **wish: Any) -> Any:
-        answer = httpx2.post(f"{url}/{deed}", json=wish, timeout=60)
+    def run_command(command: str, **options: Any) -> Any:
+        answer = httpx2.post(f"{url}/{command}", json=options, timeout=60)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    return order
+    return run_command
 
 
 class Customer:
-    """Somebody with a key and a wallet, and a client of his."""
+    """An account with a key, a wallet and a client."""
 
-    def __init__(self, control: Control, make: Callable[..., Steward], **wish: Any) -> None:
-        made = control("account", **wish)
+    def __init__(self, control: Control, make: Callable[..., Steward], **options: Any) -> None:
+        made = control("account", **options)
         self.key: str = made["key"]
         self.wallet_id: str = made["walletId"]
         self.client = make(self.key)
@@ -88,14 +88,14 @@ class Customer:
     def new_intent(self) -> str:
         return self._control("intent", walletId=self.wallet_id)
 
-    def indexes(self) -> dict[str, Any]:
-        """`intents` that the account has, and the `charges` that it has paid."""
-        return self._control("indexes", walletId=self.wallet_id)
+    def stored(self) -> dict[str, Any]:
+        """The stored `intents` of the account and its `charges` in credits."""
+        return self._control("stored", walletId=self.wallet_id)
 
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def make_client(request: pytest.FixtureRequest) -> Iterator[Callable[..., Steward]]:
-    """Makes clients of each kind. `transport`: how they reach the API."""
+    """Creates blocking and asynchronous clients. `transport` replaces the HTTP transport."""
     if request.param == "blocking":
         with ExitStack() as stack:
 
@@ -119,8 +119,8 @@ def make_client(request: pytest.FixtureRequest) -> Iterator[Callable[..., Stewar
 
 @pytest.fixture
 def new_customer(control: Control, make_client: Callable[..., Steward]) -> Callable[..., Customer]:
-    def make(**wish: Any) -> Customer:
-        return Customer(control, make_client, **wish)
+    def make(**options: Any) -> Customer:
+        return Customer(control, make_client, **options)
 
     return make
 
@@ -131,13 +131,13 @@ def customer(new_customer: Callable[..., Customer]) -> Customer:
 
 
 @pytest.fixture
-def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long clients rested; they do not rest here."""
-    taken: list[float] = []
+def delays(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The retry delays of the clients in seconds. The clients do not sleep."""
+    recorded: list[float] = []
 
-    async def nap(self: object, seconds: float) -> None:
-        taken.append(seconds)
+    async def record(self: object, seconds: float) -> None:
+        recorded.append(seconds)
 
-    monkeypatch.setattr(ports.BlockingPort, "sleep", nap)
-    monkeypatch.setattr(ports.AsyncPort, "sleep", nap)
-    return taken
+    monkeypatch.setattr(ports.BlockingPort, "sleep", record)
+    monkeypatch.setattr(ports.AsyncPort, "sleep", record)
+    return recorded

@@ -1,4 +1,4 @@
-"""Ways to the API on which something happens to what passes."""
+"""HTTP transports that edit or replace responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Refuse = Callable[[httpx2.Request], httpx2.Response | None]
 
 
 class Edited(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
-    """Takes requests to the API and changes the JSON of its answers, or answers in its place."""
+    """Sends requests to the API and edits the JSON of its responses, or returns other responses."""
 
     def __init__(self, edit: Edit | None = None, refuse: Refuse | None = None) -> None:
         self._edit = edit

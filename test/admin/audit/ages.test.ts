@@ -64,11 +64,9 @@ describe('auditAges', () => {
     const [lines] = await agedAfter(async (db) => {
       await signedAt(db, 2)
       const row = db('operation').where({ id: signed.operationId })
-      await row.update({ tx_id: null, message: 'Its bundleTransaction was reverted.' })
+      await row.update({ tx_id: null, message: 'Its transaction was reverted.' })
     })
-    expect(lines).toContain(
-      'waits for a sender that includes it: Its bundleTransaction was reverted.',
-    )
+    expect(lines).toContain('waits for a sender that includes it: Its transaction was reverted.')
   })
 
   test('reports an intent with the wait reason of its next step', async () => {

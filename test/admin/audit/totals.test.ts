@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { id, zeroPadValue } from 'ethers'
-import { readFigures } from '../../../admin/audit/totals.js'
+import { readTotals } from '../../../admin/audit/totals.js'
 import { readReceipt } from '../../../evm/read.js'
 import { assetText, fromUnits } from '../../../domain/money.js'
 import { ensureRefills } from '../../../signer/senders/keys.js'
@@ -49,13 +49,13 @@ async function paidTo({ world }: Settled, wallets: StoredWallet[]): Promise<bigi
   return logs.reduce((sum, { data }) => sum + BigInt(data), 0n)
 }
 
-test('readFigures: expenses of a sender match the chain to the wei', async () => {
+test('readTotals: expenses of a sender match the chain to the wei', async () => {
   const { world } = settled
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
-  const figures = await readFigures(toolsOf(world, {}), client)
-  const figure = figures.find(({ about }) => about.startsWith('sender '))
-  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(figure?.about ?? '') ?? []
+  const totals = await readTotals(toolsOf(world, {}), client)
+  const total = totals.find(({ about }) => about.startsWith('sender '))
+  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(total?.about ?? '') ?? []
   const hashes = await world
     .db('chain_tx as t')
     .join('chain_tx_send as s', 's.tx_id', 't.id')
@@ -66,14 +66,12 @@ test('readFigures: expenses of a sender match the chain to the wei', async () =>
   )
   const wei = receipts.reduce((sum, one) => sum + one.gasUsed * one.gasPriceWei, 0n)
   expect(wei).toBeGreaterThan(0n)
-  expect(figure?.rows).toContain(
-    `${receipts.length} transactions: ${fromUnits(wei, 18)} ETH of gas`,
-  )
+  expect(total?.rows).toContain(`${receipts.length} transactions: ${fromUnits(wei, 18)} ETH of gas`)
   const has = BigInt(await client.send<string>('eth_getBalance', [sender, 'latest']))
-  expect(figure?.chain).toBe(`${fromUnits(has, 18)} ETH`)
+  expect(total?.chain).toBe(`${fromUnits(has, 18)} ETH`)
 })
 
-test('readFigures: expenses of the treasury are gas, refills, and the test money that arrived', async () => {
+test('readTotals: expenses of the treasury are gas, refills, and the test money that arrived', async () => {
   const { world } = settled
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
@@ -94,8 +92,8 @@ test('readFigures: expenses of the treasury are gas, refills, and the test money
   const paid = await paidTo(settled, [settled.funded.wallet, takenBack.wallet])
   expect(paid).toBeGreaterThan(0n)
 
-  const figures = await readFigures(toolsOf(world, {}), client)
-  const [treasury, ...more] = figures.filter(({ about }) => about.startsWith('treasury '))
+  const totals = await readTotals(toolsOf(world, {}), client)
+  const [treasury, ...more] = totals.filter(({ about }) => about.startsWith('treasury '))
   expect(more).toEqual([])
   const [has, units] = [await world.ethOf(address), await world.usdcOf(address)]
   expect(treasury).toEqual({

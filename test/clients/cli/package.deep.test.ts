@@ -60,7 +60,7 @@ function placeSdk(home: string): void {
   }
 }
 
-describe('npm pack --workspace cli', () => {
+describe('npm pack --workspace @steward/cli', () => {
   test('contains only the program, its README and licence', () => {
     const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
     const built = sources.filter((file) => file.endsWith('.ts'))

@@ -146,7 +146,7 @@ async function main(folder: string): Promise<void> {
   const home = await createHome()
   const stack = await startStack(home)
   const db = connect(stack.facts.databaseUrl, 2)
-  const receiver = await startReceiver(() => ({ status: 200, text: 'indexed' }))
+  const receiver = await startReceiver(() => ({ status: 200, text: 'stored' }))
   try {
     const seeds = await seed(stack, receiver.url)
     await seedPast(db)

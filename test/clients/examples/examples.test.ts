@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findPython } from '../python/environment.js'
 import { run } from './programs.js'
 import { save, startSavingsApp } from './savings.js'
-import { openExample, type Example } from './world.js'
+import { openExample, type ExampleWorld } from './world.js'
 
-/** The first run on a machine fetches packages. */
+/** The first run on a machine downloads packages. */
 const python = await findPython()
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })
 
 let folder: string
-const opened: Example[] = []
+const opened: ExampleWorld[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steward-examples-'))
-  // The stack is started here, not in the time of a test.
+  // Starts the stack outside the timeout of a test.
   await open()
 })
 afterAll(async () => {
@@ -25,33 +25,36 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Each example takes itself for the only one of its account. */
-async function open(): Promise<Example> {
+/** Each example expects an account of its own. */
+async function open(): Promise<ExampleWorld> {
   const example = await openExample()
   opened.push(example)
   return example
 }
 
-const runTypeScript = (file: string, { env }: Example) =>
+const runTypeScript = (file: string, { env }: ExampleWorld) =>
   run(process.execPath, { args: ['--import', 'tsx', file], env })
 
-/** They wait for chains most of the time. */
-describe.concurrent('each example, as a reader runs it:', () => {
-  test('quickstart.ts: a wallet, test money, and 1 USDC lent over the bridge', async () => {
+/** The examples mostly wait for chains, so they run concurrently. */
+describe.concurrent('clients/examples', () => {
+  test('quickstart.ts: creates a wallet, funds it, and lends 1 USDC through the bridge', async () => {
     const output = await runTypeScript('clients/examples/quickstart.ts', await open())
     expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
   })
 
-  test.skipIf(python === undefined)('quickstart.py: the same', async () => {
-    const { env } = await open()
-    const output = await run(python ?? '', {
-      args: ['clients/examples/quickstart.py'],
-      env: { ...env, PYTHONPATH: 'clients/python/src', PYTHONDONTWRITEBYTECODE: '1' },
-    })
-    expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
-  })
+  test.skipIf(python === undefined)(
+    'quickstart.py: has the same result as quickstart.ts',
+    async () => {
+      const { env } = await open()
+      const output = await run(python ?? '', {
+        args: ['clients/examples/quickstart.py'],
+        env: { ...env, PYTHONPATH: 'clients/python/src', PYTHONDONTWRITEBYTECODE: '1' },
+      })
+      expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
+    },
+  )
 
-  test('quickstart.sh: the same', async () => {
+  test('quickstart.sh: has the same result as quickstart.ts', async () => {
     const { env } = await open()
     const output = await run('bash', { args: ['clients/examples/quickstart.sh'], env })
     expect(JSON.parse(output)).toMatchObject({
@@ -74,23 +77,23 @@ describe.concurrent('each example, as a reader runs it:', () => {
     expect(lent).toBeGreaterThanOrEqual(999_899n)
   })
 
-  test('savings-app-ts: a saver signs up, saves, sees what it has earned, and takes everything out', async () => {
+  test('savings-app-ts: a saver signs up, saves, sees the earnings, and withdraws everything', async () => {
     const { env, readUsdc } = await open()
     const app = await startSavingsApp({ env, file: join(folder, 'savings.json') })
     try {
       const { address } = await app.signUp('carol')
       expect(await app.order('carol', 'c-1', save('0.75'))).toMatchObject({ status: 202 })
-      expect(await app.untilFinished('c-1')).toMatchObject({ status: 'done' })
+      expect(await app.untilEnded('c-1')).toMatchObject({ status: 'done' })
       expect(await readUsdc(address)).toMatchObject({ held: 250_000n })
 
       const account = await app.readSaver('carol')
       expect(account.available).toBe('0.25')
-      // What the bridge has kept is not lost by lending: the deposit is what arrived.
+      // The deposit is the amount after the bridge fee.
       expect(Number(account.saved)).toBeCloseTo(0.7499, 3)
       expect(Number(account.earned)).toBeGreaterThanOrEqual(-0.000001)
 
       await app.order('carol', 'c-2', { kind: 'withdraw', amount: 'max' })
-      expect(await app.untilFinished('c-2')).toMatchObject({ status: 'done' })
+      expect(await app.untilEnded('c-2')).toMatchObject({ status: 'done' })
       expect(await readUsdc(address)).toMatchObject({ lent: 0n })
       expect(await app.readSaver('carol')).toMatchObject({ saved: '0' })
     } finally {

@@ -7,14 +7,17 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export type Program = {
   output(): string
-  /** Undefined while it runs. */
+  /** Null while the program runs. */
   code(): number | null
   kill(signal: NodeJS.Signals): Promise<void>
 }
-type Start = { args: string[]; folder?: string; env: NodeJS.ProcessEnv }
+type ProgramOptions = { args: string[]; folder?: string; env: NodeJS.ProcessEnv }
 
-/** Starts a program as a reader would in a terminal, in a folder of the repository. */
-export function startProgram(command: string, { args, folder = '.', env }: Start): Program {
+/** Starts a program in a folder of the repository, as in a terminal. */
+export function startProgram(
+  command: string,
+  { args, folder = '.', env }: ProgramOptions,
+): Program {
   const child = spawn(command, args, {
     cwd: fileURLToPath(new URL(folder, `file://${root}`)),
     env: { ...process.env, NODE_OPTIONS: '', ...env },
@@ -26,7 +29,7 @@ export function startProgram(command: string, { args, folder = '.', env }: Start
       printed += chunk.toString()
     })
   }
-  // When its output has ended, too.
+  // `close` also waits for the end of the output.
   const exited = once(child, 'close')
   return {
     output: () => printed,
@@ -38,9 +41,9 @@ export function startProgram(command: string, { args, folder = '.', env }: Start
   }
 }
 
-/** Runs a program to its end, and gives what it has printed; throws when it fails. */
-export async function run(command: string, start: Start): Promise<string> {
-  const program = startProgram(command, start)
+/** Runs a program and returns its output. Throws when its exit code is not 0. */
+export async function run(command: string, options: ProgramOptions): Promise<string> {
+  const program = startProgram(command, options)
   await until(
     () => Promise.resolve(program.code()),
     (code) => code !== null,

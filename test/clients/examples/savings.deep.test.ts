@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../../e2e/stack.js'
-import { findFreePort, save, startSavingsApp, type Order, type SavingsApp } from './savings.js'
-import { openExample, type Example } from './world.js'
+import { findFreePort, save, startSavingsApp, type ShownOrder, type SavingsApp } from './savings.js'
+import { openExample, type ExampleWorld } from './world.js'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })
 
 let folder: string
-let example: Example
+let example: ExampleWorld
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steward-savings-'))
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Resolves when the saver's intent is at work. */
+/** Resolves when the intent of the saver executes. */
 const untilExecuting = async (app: SavingsApp, userId: string) => {
   const [intent] = await until(
     () => app.listIntents(userId),
@@ -39,27 +39,27 @@ describe('clients/examples/savings-app-ts', () => {
   })
   afterAll(() => app?.kill())
 
-  test('the same order twice is one; another one under its id is refused', async () => {
+  test('a repeated order creates one intent; another order with the same id is rejected', async () => {
     await app.signUp('dave')
     const answers = await Promise.all([1, 2, 3].map(() => app.order('dave', 'd-1', save('0.5'))))
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
     expect(await app.order('dave', 'd-1', save('0.6'))).toMatchObject({ status: 409 })
-    await app.untilFinished('d-1')
+    await app.untilEnded('d-1')
     expect(await app.listIntents('dave')).toHaveLength(1)
   })
 
-  test('killed in the middle of an intent: goes on with it, and makes no second one', async () => {
+  test('a restart during an intent continues it and creates no second one', async () => {
     const { address } = await app.signUp('erin')
     await app.order('erin', 'e-1', save('1'))
     const intent = await untilExecuting(app, 'erin')
     await app.kill()
     await app.restart()
-    expect(await app.untilFinished('e-1')).toMatchObject({ status: 'done', intentId: intent?.id })
+    expect(await app.untilEnded('e-1')).toMatchObject({ status: 'done', intentId: intent?.id })
     expect(await app.listIntents('erin')).toHaveLength(1)
     expect(await example.readUsdc(address)).toMatchObject({ held: 0n })
   })
 
-  test('killed before it has heard of its intent: finds the one that it has made', async () => {
+  test('a restart before the intent id is stored finds the created intent', async () => {
     await app.signUp('frank')
     const { id: walletId } = await app.steward.wallets.get('frank')
     const made = await app.steward.intents.lend(
@@ -75,15 +75,15 @@ describe('clients/examples/savings-app-ts', () => {
     }
     writeFileSync(file, JSON.stringify(rows))
     await app.restart()
-    expect(await app.untilFinished('f-1')).toMatchObject({ status: 'done', intentId: made.id })
+    expect(await app.untilEnded('f-1')).toMatchObject({ status: 'done', intentId: made.id })
     expect(await app.listIntents('frank')).toHaveLength(1)
   })
 
-  test('what cannot be done fails with its reason, and costs no intent', async () => {
+  test('error: an impossible order fails with its reason and creates no intent', async () => {
     await app.signUp('grace')
     await app.order('grace', 'g-1', save('5'))
-    const over = await app.untilFinished('g-1')
-    expect(over).toMatchObject({ status: 'failed', reason: expect.stringContaining('USDC') })
+    const ended = await app.untilEnded('g-1')
+    expect(ended).toMatchObject({ status: 'failed', reason: expect.stringContaining('USDC') })
     expect(await app.listIntents('grace')).toHaveLength(0)
     expect(await app.order('grace', 'g-2', { kind: 'withdraw', amount: '1' })).toMatchObject({
       status: 409,
@@ -114,17 +114,17 @@ describe('clients/examples/savings-app-ts with webhooks', () => {
     await untilExecuting(app, 'heidi')
     await app.kill()
     await app.restart()
-    expect(await app.untilFinished('h-1')).toMatchObject({ status: 'done' })
+    expect(await app.untilEnded('h-1')).toMatchObject({ status: 'done' })
 
     const webhooks = []
     for await (const webhook of app.steward.webhooks.list()) webhooks.push(webhook)
     expect(webhooks).toMatchObject([{ url: hook, status: 'enabled' }])
   })
 
-  test('what Steward has not signed is refused, and changes nothing', async () => {
-    const { body: before } = await app.call<Order>('GET', '/orders/h-1')
+  test('error: an unsigned webhook is rejected and changes nothing', async () => {
+    const { body: before } = await app.call<ShownOrder>('GET', '/orders/h-1')
     const forged = { id: 'evt_1', type: 'intent.failed', intentId: before.intentId, data: {} }
     expect(await app.call('POST', path, forged)).toMatchObject({ status: 401 })
-    expect((await app.call<Order>('GET', '/orders/h-1')).body).toEqual(before)
+    expect((await app.call<ShownOrder>('GET', '/orders/h-1')).body).toEqual(before)
   })
 })

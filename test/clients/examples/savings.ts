@@ -5,9 +5,9 @@ import { expect } from 'vitest'
 import { until } from '../../e2e/stack.js'
 import { startProgram, type Program } from './programs.js'
 
-export type Order = { id: string; status: string; intentId?: string; reason?: string }
-export type Saver = { address: string; available: string; saved: string; earned: string }
-type Where = { env: NodeJS.ProcessEnv; file: string; port?: number }
+export type ShownOrder = { id: string; status: string; intentId?: string; reason?: string }
+export type ShownSaver = { address: string; available: string; saved: string; earned: string }
+type SavingsAppOptions = { env: NodeJS.ProcessEnv; file: string; port?: number }
 
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -18,7 +18,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Starts `clients/examples/savings-app-ts` as documented, with clients of its users and its owner. */
-export async function startSavingsApp({ env, file, port = 0 }: Where) {
+export async function startSavingsApp({ env, file, port = 0 }: SavingsAppOptions) {
   let program = await start()
   const steward = new Steward({
     ...{ apiKey: env.STEWARD_API_KEY ?? '', baseUrl: env.STEWARD_BASE_URL ?? '' },
@@ -43,14 +43,15 @@ export async function startSavingsApp({ env, file, port = 0 }: Where) {
     const response = await fetch(program.url + path, { method, ...sent })
     return { status: response.status, body: (await response.json()) as Body }
   }
-  const readSaver = async (userId: string) => (await call<Saver>('GET', `/savers/${userId}`)).body
-  const readOrder = async (id: string) => (await call<Order>('GET', `/orders/${id}`)).body
+  const readSaver = async (userId: string) =>
+    (await call<ShownSaver>('GET', `/savers/${userId}`)).body
+  const readOrder = async (id: string) => (await call<ShownOrder>('GET', `/orders/${id}`)).body
 
   return {
     ...{ steward, call, readSaver, readOrder },
 
-    /** A saver who has got the test money. */
-    async signUp(userId: string): Promise<Saver> {
+    /** Signs a saver up and waits for the test money. */
+    async signUp(userId: string): Promise<ShownSaver> {
       expect(await call('POST', '/savers', { userId })).toMatchObject({ status: 201 })
       return until(
         () => readSaver(userId),
@@ -58,10 +59,10 @@ export async function startSavingsApp({ env, file, port = 0 }: Where) {
       )
     },
 
-    order: (userId: string, orderId: string, wish: object) =>
-      call<Order>('POST', `/savers/${userId}/orders`, { orderId, ...wish }),
+    order: (userId: string, orderId: string, request: object) =>
+      call<ShownOrder>('POST', `/savers/${userId}/orders`, { orderId, ...request }),
 
-    untilFinished: (id: string) =>
+    untilEnded: (id: string) =>
       until(
         () => readOrder(id),
         ({ status }) => status !== 'open',
@@ -74,7 +75,7 @@ export async function startSavingsApp({ env, file, port = 0 }: Where) {
       return intents
     },
 
-    /** As a crash does: nothing that the process has in memory is left. */
+    /** Kills the process like a crash, so its memory is lost. */
     kill: () => program.kill('SIGKILL'),
     async restart(): Promise<void> {
       program = await start()

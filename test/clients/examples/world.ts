@@ -1,7 +1,7 @@
 import { readWalletBalances, sum } from '../../e2e/balances.js'
 import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 
-/** The stack of the run for one example, which has an account of its own. */
+/** Joins the stack of the run with a new account for one example. */
 export async function openExample() {
   const world = await joinWorld()
   const { apiKey, apiBaseUrl } = world.stack.facts
@@ -12,9 +12,9 @@ export async function openExample() {
     close: () => world.stop(),
   }
 }
-export type Example = Awaited<ReturnType<typeof openExample>>
+export type ExampleWorld = Awaited<ReturnType<typeof openExample>>
 
-/** Base units of USDC that a wallet has and has lent, on all chains. */
+/** Base units of USDC that a wallet holds and has lent, over all chains. */
 async function readUsdc({ nodes }: E2eWorld, address: string) {
   const all = await Promise.all(
     Object.values(nodes).map((node) => readWalletBalances(node, { address })),

@@ -2,20 +2,20 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** What a test in another language may have done here: it is sent what it names, and gets the result as JSON. */
-export type Deeds = Record<string, (wish: Record<string, unknown>) => Promise<unknown>>
+/** Commands for tests in another language. The result is returned as JSON. */
+export type ControlCommands = Record<string, (options: Record<string, unknown>) => Promise<unknown>>
 
 export type Control = { url: string; stop(): Promise<void> }
 
-/** Takes orders of a test that runs in a process of its own: `POST /<deed>` with a JSON object. */
-export async function startControl(deeds: Deeds): Promise<Control> {
+/** Runs commands for a test in another process: `POST /<command>` with a JSON object. */
+export async function startControl(commands: ControlCommands): Promise<Control> {
   const server = createServer((request, response) => {
     void (async () => {
       let body = ''
       for await (const chunk of request) body += String(chunk)
-      const deed = deeds[request.url?.slice(1) ?? '']
-      if (!deed) throw new Error(`There is no deed ${request.url}.`)
-      return deed(JSON.parse(body || '{}') as Record<string, unknown>)
+      const command = commands[request.url?.slice(1) ?? '']
+      if (!command) throw new Error(`Command ${request.url} does not exist.`)
+      return command(JSON.parse(body || '{}') as Record<string, unknown>)
     })().then(
       (result) => response.end(JSON.stringify(result ?? null)),
       (error: unknown) => response.writeHead(500).end(String(error)),

@@ -13,16 +13,15 @@ const run = promisify(execFile)
 
 export const packageFolder = fileURLToPath(new URL('../../../clients/python', import.meta.url))
 const requirements = path.join(packageFolder, 'tests', 'requirements.txt')
-/** Several times what any run takes. */
+/** Several times the longest run. */
 const LIMIT_MS = 300_000
 const OUTPUT_MS = 2_000
-/** The oldest that the package supports. */
+/** The oldest supported Python version. */
 const OLDEST = [3, 10] as const
 
 /**
- * A Python with everything that the tests of the Python SDK need, in an environment of its own: made from the package
- * index once for each list of requirements. Undefined where there is no Python or no index; where a run must count, that
- * fails instead.
+ * Returns a Python with the test dependencies of the Python SDK. Each list of requirements has one virtual environment,
+ * installed from the package index once. Returns undefined without Python or the index; in CI this is an error instead.
  */
 export async function findPython(): Promise<string | undefined> {
   try {
@@ -30,7 +29,7 @@ export async function findPython(): Promise<string | undefined> {
   } catch (error) {
     if (process.env.CI === 'true') throw error
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    console.warn(`Skipped: no Python with pip and a package index to test the SDK with. ${why}`)
+    console.warn(`Skipped: Python with pip and a package index not found. ${why}`)
     return undefined
   }
 }
@@ -45,16 +44,16 @@ async function makeEnvironment(): Promise<string> {
   const folder = path.join(cache, 'steward', `python-${hash.digest('hex').slice(0, 16)}`)
   const python = path.join('bin', 'python')
   if (existsSync(path.join(folder, python))) return path.join(folder, python)
-  // Built beside its place and moved there whole: a run that is stopped leaves nothing half made.
+  // Built in a temporary folder and renamed, so that an interrupted run leaves no partial environment.
   const draft = `${folder}.${process.pid}`
   try {
     await mkdir(path.dirname(folder), { recursive: true })
-    // Without pip of its own: Debian has that in another package.
+    // Debian has ensurepip in a separate package, so the base pip installs into the environment.
     await run(base, ['-m', 'venv', '--without-pip', draft])
     const pip = ['-m', 'pip', '--python', path.join(draft, python), '--quiet']
     await run(base, [...pip, 'install', '--no-deps', '--requirement', requirements])
     await rename(draft, folder).catch((error: unknown) => {
-      // Another run was faster.
+      // Another run has created it meanwhile.
       if (!existsSync(path.join(folder, python))) throw error
     })
   } finally {
@@ -72,17 +71,17 @@ async function readVersion(base: string): Promise<string> {
   return stdout.trim()
 }
 
-export type Outcome = { code: number; output: string }
+export type PythonResult = { code: number; output: string }
 
 /**
- * Runs a program to its end, with its output. A hanging program prints where it hangs. Nothing is left
- * in the tree.
+ * Runs a program and returns its exit code and output. A hanging program is aborted and prints its stack. Writes no
+ * bytecode into the tree.
  */
 export async function runPython(
   python: string,
   args: string[],
   env: Record<string, string> = {},
-): Promise<Outcome> {
+): Promise<PythonResult> {
   const child = spawn(python, args, {
     cwd: packageFolder,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', NO_COLOR: '1', ...env },
@@ -98,7 +97,7 @@ export async function runPython(
   const closed = new Promise((resolve) => child.once('close', resolve))
   const exit = once(child, 'exit').finally(() => clearTimeout(limit))
   const [status] = (await exit) as [number | null]
-  // What it has started may outlive it and keep its output open.
+  // A child process may outlive the program and keep its output open.
   await Promise.race([closed, sleep(OUTPUT_MS, undefined, { ref: false })])
   return { code: status ?? 1, output }
 }

@@ -2,22 +2,22 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export type LossyProxy = {
   port: number
-  /** The next answers to such a request are lost after the API has given them. */
+  /** Drops the next `count` responses to requests with this start, after the API has processed them. */
   loseAnswers(startOfRequest: string, count: number): void
-  /** Calls back once when so many connections could not be made. */
+  /** Calls back once, after `count` refused connections. */
   afterRefusals(count: number, callback: () => void): void
-  /** How many were lost so far. */
+  /** The number of lost responses. */
   lost(): number
   stop(): Promise<void>
 }
 
 /**
- * Stands between a client and the API, and cuts connections when an answer comes. `target.port` may change: who
- * connects later gets the new one.
+ * Proxies the API and closes connections instead of passing a response. `target.port` may change; new connections use
+ * the new port.
  */
 export async function startLossyProxy(target: { port: number }): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
-  let wish = { start: '', count: 0 }
+  let loss = { start: '', count: 0 }
   let lost = 0
   let refusal = { left: 0, callback: () => undefined as void }
   const countRefusal = () => {
@@ -41,12 +41,12 @@ export async function startLossyProxy(target: { port: number }): Promise<LossyPr
       sockets.add(socket.on('error', end).on('close', end))
     }
     client.on('data', (chunk: Buffer) => {
-      isDoomed ||= wish.count > 0 && chunk.toString('latin1').startsWith(wish.start)
+      isDoomed ||= loss.count > 0 && chunk.toString('latin1').startsWith(loss.start)
       server.write(chunk)
     })
     server.on('data', (chunk) => {
       if (!isDoomed) return void client.write(chunk)
-      wish = { ...wish, count: wish.count - 1 }
+      loss = { ...loss, count: loss.count - 1 }
       lost += 1
       end()
     })
@@ -56,7 +56,7 @@ export async function startLossyProxy(target: { port: number }): Promise<LossyPr
   return {
     port: (listener.address() as AddressInfo).port,
     loseAnswers(start, count) {
-      wish = { start, count }
+      loss = { start, count }
     },
     afterRefusals(left, callback) {
       refusal = { left, callback }

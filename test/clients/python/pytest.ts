@@ -20,7 +20,7 @@ function findCases(folder: string): PytestCase[] {
   })
 }
 
-/** Runs the tests at some paths below `clients/python/tests` once, each to become a test of this run. */
+/** Runs the tests at paths below `clients/python/tests` once. */
 export async function runCases(
   python: string,
   paths: readonly string[],
@@ -33,20 +33,20 @@ export async function runCases(
     const args = ['-m', 'pytest', ...places, '--quiet', `--junit-xml=${file}`]
     const { output } = await runPython(python, args, env)
     const xml = await readFile(file, 'utf8').catch(() => '')
-    if (!xml) throw new Error(`pytest did not come to its end:\n${output}`)
+    if (!xml) throw new Error(`pytest wrote no report:\n${output}`)
     return readReport(xml)
   } finally {
     await rm(place, { recursive: true, force: true })
   }
 }
 
-/** Defines a test for each case, which checks its result in the finished report. */
+/** Defines one test per case. It checks the result of the case in the report. */
 export function describeCases(folders: readonly string[], report: () => PytestReport): void {
   const cases = folders.flatMap(findCases)
   describe('pytest', () => {
     test.each(cases.map((one) => [toTitle(one), one] as const))('%s', (_title, { file, name }) => {
       const faults = report().get(`${file}:${name}`)
-      expect(faults ?? ['It did not run.']).toEqual([])
+      expect(faults ?? ['The test did not run.']).toEqual([])
     })
 
     test('pytest ran these tests and no others', () => {
@@ -59,7 +59,7 @@ export function describeCases(folders: readonly string[], report: () => PytestRe
 const toTitle = ({ file, name }: PytestCase) =>
   `${file.slice('test_'.length, -'.py'.length)}: ${name.slice('test_'.length).replaceAll('_', ' ')}`
 
-/** Variants of a test count as one; a test without faults has passed. */
+/** Merges the variants of a test. A test without faults has passed. */
 function readReport(xml: string): PytestReport {
   const report: PytestReport = new Map()
   for (const [, attributes = '', inner = ''] of xml.matchAll(

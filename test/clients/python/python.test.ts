@@ -3,14 +3,14 @@ import { findPython, runPython } from './environment.js'
 import { describeCases, runCases } from './pytest.js'
 import { startSdkWorld, type SdkWorld } from './world.js'
 
-/** The first run on a machine fetches packages. */
+/** The first run on a machine downloads packages. */
 const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
 const RUN_MS = 400_000
 const folders = ['unit', 'api'] as const
 
-describeWithPython('steward-sdk: its rules, and both clients with the API', () => {
+describeWithPython('steward-sdk: rules, and both clients with the API', () => {
   let world: SdkWorld
   let report: Awaited<ReturnType<typeof runCases>>
 
@@ -22,7 +22,7 @@ describeWithPython('steward-sdk: its rules, and both clients with the API', () =
 
   describeCases(folders, () => report)
 
-  test('without warnings in an interpreter that makes errors of them', async () => {
+  test('the import raises no warning', async () => {
     const env = { PYTHONPATH: 'src' }
     const args = ['-W', 'error', '-c', 'import steward; print(steward.__version__)']
     expect(await runPython(python ?? '', args, env)).toEqual({ code: 0, output: '0.3.0\n' })

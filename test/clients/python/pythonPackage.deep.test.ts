@@ -21,13 +21,13 @@ describeWithPython('steward-sdk as a package', () => {
   describeCases(['package'], () => report)
 
   test(
-    'pyright finds nothing in it, strictly, nor in its tests and the example',
+    'pyright in strict mode finds no error in the package, its tests and the examples',
     async () => {
       const args = [pyright, '--project', packageFolder, '--pythonpath', python ?? '']
-      const said = await promisify(execFile)(process.execPath, args).catch(
+      const checked = await promisify(execFile)(process.execPath, args).catch(
         ({ stdout }: { stdout: string }) => ({ stdout }),
       )
-      expect(said.stdout).toContain('0 errors, 0 warnings')
+      expect(checked.stdout).toContain('0 errors, 0 warnings')
     },
     RUN_MS,
   )

@@ -9,11 +9,11 @@ const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
 const STACK_MS = 600_000
-/** Long enough for a client to try in vain. */
-const AWAY_MS = 1_500
+/** Long enough for a failed attempt of a client. */
+const OUTAGE_MS = 1_500
 
-describeWithPython('steward-sdk with the whole service, when something fails', () => {
-  let world: E2eWorld
+describeWithPython('steward-sdk with the whole service during failures', () => {
+  let world: World
   let proxy: TcpProxy
   let control: Control
   let report: Awaited<ReturnType<typeof runCases>>
@@ -26,7 +26,7 @@ describeWithPython('steward-sdk with the whole service, when something fails', (
     control = await startControl({
       cutApi() {
         proxy.set('closed')
-        setTimeout(() => proxy.set('open'), AWAY_MS)
+        setTimeout(() => proxy.set('open'), OUTAGE_MS)
         return Promise.resolve()
       },
     })

@@ -7,7 +7,7 @@ const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
 const STACK_MS = 600_000
-/** They wait for chains most of the time, so they run side by side. */
+/** The files mostly wait for chains, so they run in parallel. */
 const files = ['stack/test_timeline.py', 'stack/test_savings_app.py'] as const
 
 describeWithPython('steward-sdk with the whole service', () => {

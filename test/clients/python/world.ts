@@ -5,7 +5,7 @@ import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { insertTestIntent, insertTestWallet, setCompleted, type TestWallet } from '../../db/rows.js'
 import { silentChains } from '../../planning/chains.js'
 import { startApi, startWorld } from '../../api/api.js'
-import { startControl, type Deeds } from './control.js'
+import { startControl, type ControlCommands } from './control.js'
 import { startLossyProxy } from './lossyProxy.js'
 import type { IntentFailure } from '../../../domain/intent/intent.js'
 
@@ -17,7 +17,7 @@ export type SdkWorld = {
 
 const streamLimits = { pollMs: 200 }
 
-/** The API over Postgres, behind a proxy that loses answers, with chains that are silent; and what tests do to it. */
+/** Starts the API on Postgres behind a proxy that loses responses, with chains that do not respond, and the test control. */
 export async function startSdkWorld(): Promise<SdkWorld> {
   const chains = silentChains()
   const world = await startWorld(chains, { streamLimits })
@@ -29,7 +29,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   const wallets = new Map<string, TestWallet>()
   const walletOf = (id: unknown) => {
     const wallet = wallets.get(String(id))
-    if (!wallet) throw new Error(`There is no wallet ${String(id)}.`)
+    if (!wallet) throw new Error(`Wallet ${String(id)} does not exist.`)
     return wallet
   }
   const restart = async () => {
@@ -45,8 +45,8 @@ export async function startSdkWorld(): Promise<SdkWorld> {
     failed: (id: string, error: IntentFailure) => setFailed(worker, id, error),
   }
 
-  const deeds: Deeds = {
-    /** A customer with a wallet and a key; `rpm`: allowed requests per minute. */
+  const commands: ControlCommands = {
+    /** Creates an account with a wallet and a key. `rpm` is its limit of requests per minute. */
     async account({ rpm = 100_000, scopes = ['read', 'write'] }) {
       const wallet = await insertTestWallet(db)
       wallets.set(wallet.id, wallet)
@@ -57,7 +57,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
       return { key, walletId: wallet.id }
     },
     intent: ({ walletId }) => insertTestIntent(db, walletOf(walletId), 'planning'),
-    /** Many intents of a wallet, the oldest first. */
+    /** Inserts intents of a wallet and returns their ids, oldest first. */
     async intents({ walletId, count }) {
       const { accountId } = walletOf(walletId)
       const rows = Array.from({ length: Number(count) }, () => ({
@@ -70,7 +70,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
     async move({ intentId, to, error }) {
       await moves[to as keyof typeof moves](String(intentId), error as IntentFailure)
     },
-    /** The API ends, and comes again after so many have tried in vain to reach it. */
+    /** Stops the API and restarts it after `refusals` refused connections. */
     async outage({ refusals }) {
       await api.stop()
       proxy.afterRefusals(Number(refusals), () => void restart())
@@ -80,13 +80,13 @@ export async function startSdkWorld(): Promise<SdkWorld> {
       return Promise.resolve()
     },
     lost: () => Promise.resolve(proxy.lost()),
-    /** A new minute begins for an account. */
-    async openWindow({ walletId }) {
+    /** Resets the rate limit of an account. */
+    async resetRateLimit({ walletId }) {
       const { accountId } = walletOf(walletId)
       await db('account').where({ id: accountId }).update({ win: 0, win_used: 0 })
     },
-    /** What an account has, and has paid for. */
-    async indexes({ walletId }) {
+    /** Returns the stored intents of an account and its charges. */
+    async stored({ walletId }) {
       const { accountId } = walletOf(walletId)
       const own = { account_id: accountId }
       const intents = await db('intent').where(own).orderBy('id').select('id', 'units')
@@ -97,7 +97,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
       }
     },
   }
-  const control = await startControl(deeds)
+  const control = await startControl(commands)
   return {
     env: { STEWARD_BASE_URL: `http://127.0.0.1:${proxy.port}/v1`, CONTROL_URL: control.url },
     async stop() {

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const intent = { id: 'intent_1', status: 'planning' }
 
-/** A client of a server that answers so, and what it retried. */
+/** Opens a client of a scripted server and records its requests and retries. */
 async function open(
   answer: (seen: SeenRequest, count: number) => ScriptedReply,
   options: StewardOptions = {},
@@ -86,7 +86,7 @@ describe('a call', () => {
     expect(seen[0]?.body).toMatchObject({ amount: sent })
   })
 
-  test.each([NaN, Infinity])('error: %p is no amount, and nothing is sent', async (amount) => {
+  test.each([NaN, Infinity])('error: %p is not an amount, and nothing is sent', async (amount) => {
     const { steward, seen } = await open(() => ({}))
     await expect(steward.intents.lend({ walletId: 'w', amount })).rejects.toThrow(TypeError)
     expect(seen).toEqual([])
@@ -113,7 +113,7 @@ describe('an error', () => {
   }
   const classes = sdk as unknown as Record<string, typeof StewardError>
 
-  test.each(codes)('%s has a class of its own', (code) => {
+  test.each(codes)('%s has its own class', (code) => {
     expect(Object.getPrototypeOf(classes[nameOf(code)])).toBeInstanceOf(Function)
     expect(classes[nameOf(code)]?.prototype).toBeInstanceOf(StewardError)
   })
@@ -183,7 +183,7 @@ describe('a call that fails', () => {
     expect(keys[2]).toBe('order-7')
   })
 
-  test.each([400, 401, 402, 403, 404, 405])('%i: is not made again', async (status) => {
+  test.each([400, 401, 402, 403, 404, 405])('%i: is not retried', async (status) => {
     const { steward, seen } = await open(() => ({ status, body: errorOf('NOT_FOUND') }))
     await failureOf(steward.intents.cancel('i'))
     expect(seen).toHaveLength(1)
@@ -278,7 +278,7 @@ describe('new Steward', () => {
     [{ baseUrl: 'http://a' }, 'apiKey'],
     [{ apiKey: 'svc_sk_1' }, 'baseUrl'],
     [{ apiKey: 'svc_sk_1', baseUrl: 'nowhere' }, 'URL'],
-  ])('error: %j lacks its %s', (options, what) => {
+  ])('error: %j without %s', (options, what) => {
     expect(() => new Steward(options)).toThrow(what)
   })
 

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
-/** What `npm pack` would publish, installed in a project as others would have it. */
+/** The output of `npm pack`, installed in another project. */
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const sdk = join(root, 'clients', 'typescript')
 const LARGEST_GZIPPED = 12_000
 
-// Compilers and packers run here: seconds on a machine of one's own, minutes on a busy one.
+// Compilers and npm take seconds, or minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let folder: string
@@ -20,7 +20,7 @@ let tarball: string
 let installed: string
 
 const execute = promisify(execFile)
-/** Fails with what the program has printed. */
+/** Runs a program. Its error contains the output. */
 async function run(program: string, args: string[], cwd = folder): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' }
   const { stdout } = await execute(program, args, { cwd, env }).catch((error: unknown) => {
@@ -59,7 +59,7 @@ export async function save(userId: string): Promise<string> {
     onEvent: ({ type, data }) => { console.log(type, data.txHash) },
   })
   for await (const { id } of steward.intents.list({ status: 'completed' })) console.log(id)
-  // @ts-expect-error A withdrawal names its chain.
+  // @ts-expect-error A withdrawal requires a chain.
   const nowhere = () => steward.intents.withdraw({ walletId: wallet.id, amount: 'max' })
   return JSON.stringify([funds, nowhere])
 }
@@ -72,7 +72,7 @@ save('alice').catch((error: unknown) => {
 const names = '{ ConnectionError, InsufficientFundsError, Steward }'
 
 describe('the package @steward/sdk', () => {
-  test('has what is built, its licence and its README, and nothing else', async () => {
+  test('contains only the build, its licence and its README', async () => {
     const listed = (await run('tar', ['-tzf', tarball])).trim().split('\n').sort()
     const others = listed.filter((file) => !/^package\/dist\/(esm|cjs)\/.*\.(js|d\.ts)$/.test(file))
     expect(others).toEqual([
@@ -85,7 +85,7 @@ describe('the package @steward/sdk', () => {
     expect(listed).toContain('package/dist/cjs/index.d.ts')
   })
 
-  test('depends on nothing, and on nothing of Node', async () => {
+  test('has no dependencies and imports nothing of Node', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as object
     expect(manifest).not.toHaveProperty('dependencies')
     const code = await readAll(join(installed, 'dist', 'esm'))
@@ -113,7 +113,7 @@ describe('the package @steward/sdk', () => {
     }
   })
 
-  test('publint and attw find nothing', async () => {
+  test('publint and attw report no problem', async () => {
     await runPackage('publint/src/cli.js', 'run', tarball, '--strict')
     const printed = await runPackage('@arethetypeswrong/cli/dist/index.js', tarball)
     expect(printed).toContain('No problems found')

@@ -8,7 +8,7 @@ export type SeenRequest = {
   headers: IncomingHttpHeaders
   body: unknown
 }
-/** `cut`: the connection ends without an answer. `silent`: nothing comes. A function writes the answer itself. */
+/** `cut` closes the connection without a response. `silent` sends no response. A function writes the response itself. */
 export type ScriptedReply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | 'cut'
@@ -16,9 +16,9 @@ export type ScriptedReply =
   | ((response: ServerResponse) => void)
 
 /**
- * Stands in for a service, or for what lies between, where the real one cannot be made to answer so.
+ * Starts a server with scripted responses, for failures that the real service cannot produce.
  *
- * @param answer - Of each request; `count` from 1.
+ * @param answer - Returns the response to each request. `count` starts at 1.
  */
 export async function startScripted(answer: (seen: SeenRequest, count: number) => ScriptedReply) {
   const seen: SeenRequest[] = []
@@ -50,7 +50,7 @@ export async function startScripted(answer: (seen: SeenRequest, count: number) =
 }
 export type Scripted = Awaited<ReturnType<typeof startScripted>>
 
-/** The body of an error, as the API answers it. */
+/** The body of an error of the API. */
 export const errorOf = (error: string, details: object = {}) => ({
   ...{ error, message: 'In words.' },
   details: { ...details, docs: `/docs/errors#${error}`, requestId: 'req_test' },

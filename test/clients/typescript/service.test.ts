@@ -97,7 +97,7 @@ describe('rate limits', () => {
     }
     const { signal } = controller
     const hopeful = clientOf({ hooks: { onRetry } })
-    // The clock may begin a new minute between two calls, not between three.
+    // A new minute may begin between two calls, but not twice within three.
     const calls = Array.from({ length: 3 }, () => hopeful.credits.get({ signal }))
     await Promise.allSettled(calls)
     const [{ error, waitMs } = {}] = retries
@@ -126,7 +126,7 @@ describe('rate limits', () => {
 describe('paging while new entries arrive', () => {
   const COUNT = 600
 
-  /** Many intents at once, each with what its first events are. */
+  /** Inserts many intents with their first events. */
   const insertMany = (count: number, from: number) =>
     database().raw(
       `insert into intent (id, account_id, wallet_id, action, asset, units, status, request_id)

@@ -11,7 +11,7 @@ const documentFile = new URL('../../../docs/openapi.json', import.meta.url)
 const compareFile = fileURLToPath(new URL('./compare.txt', import.meta.url))
 const sdkFile = fileURLToPath(new URL('../../../clients/typescript/src/index.ts', import.meta.url))
 
-/** What the document might say instead, of which each must be noticed. */
+/** Changes of the document that the comparison must detect. */
 const changes: [name: string, pattern: RegExp, changed: string][] = [
   ['a field', /^( +)totalValueUsd: number;/m, '$1totalValueEur: number;'],
   ['whether a field is there', /^( +)totalValueUsd: number;/m, '$1totalValueUsd?: number;'],
@@ -20,7 +20,7 @@ const changes: [name: string, pattern: RegExp, changed: string][] = [
   ['a field of a request', /^( +)horizonDays\?: number;/m, ''],
 ]
 
-// The compiler takes its time on a busy machine.
+// The compiler is slow on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let folder: string
@@ -59,7 +59,7 @@ async function writeComparison(name: string, api: string): Promise<string> {
   return file
 }
 
-/** The line in question, and what is wrong with it. */
+/** The compared line and its error. */
 function toText({ file, start = 0, messageText }: ts.Diagnostic): string {
   const line = file?.text.slice(0, start).split('\n').length ?? 0
   const source = file?.text.split('\n')[line - 1]?.trim() ?? ''
@@ -67,11 +67,11 @@ function toText({ file, start = 0, messageText }: ts.Diagnostic): string {
 }
 
 describe('types of @steward/sdk', () => {
-  test('are those of docs/openapi.json', () => {
+  test('match docs/openapi.json', () => {
     expect(complaints('nothing')).toEqual([])
   })
 
-  test.each(changes)('would differ from a document that changes %s', (name) => {
+  test.each(changes)('error: differ from a document that changes %s', (name) => {
     expect(complaints(name)).not.toEqual([])
   })
 })

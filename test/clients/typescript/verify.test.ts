@@ -9,7 +9,7 @@ const secret = newSecret()
 const event = { id: 'evt_7', type: 'intent.completed', timestamp: 'x', data: { é: '✓' } }
 const body = JSON.stringify(event)
 
-/** As the official library signs it. */
+/** Headers with a signature of the official library. */
 function sign({ by = secret, at = new Date(), text = body } = {}) {
   return {
     'webhook-id': 'evt_7',
@@ -36,7 +36,7 @@ describe('webhooks.verify', () => {
     expect(await Steward.webhooks.verify(payload, headers, secret)).toEqual(event)
   })
 
-  test('takes one of several secrets, and one of several signatures', async () => {
+  test('accepts one of several secrets and one of several signatures', async () => {
     const other = newSecret()
     expect(await verifyWebhook(body, signed, [other, secret])).toEqual(event)
     const first = sign({ by: other })['webhook-signature']
@@ -63,13 +63,13 @@ describe('webhooks.verify', () => {
     expect(await verifyWebhook(body, sign({ at: minutes(-4) }), secret)).toEqual(event)
   })
 
-  test('error: a body that was parsed before, and what is no secret', async () => {
+  test('error: a parsed body or a malformed secret', async () => {
     await expect(verifyWebhook(event as never, signed, secret)).rejects.toThrow('raw body')
     await expect(verifyWebhook(body, signed, 'whsec_')).rejects.toThrow('whsec_')
   })
 })
 
-describe('a stream that comes in pieces', () => {
+describe('a stream in chunks', () => {
   const text = [
     'retry: 700\r\n\r\n',
     ':\n\n',
@@ -85,7 +85,7 @@ describe('a stream that comes in pieces', () => {
     { id: undefined, data: '' },
   ]
 
-  test.each([1, 2, 3, 7, 1_000])('of %i letters is read as the whole is', (size) => {
+  test.each([1, 2, 3, 7, 1_000])('of %i characters has the same events as the whole', (size) => {
     const retries: number[] = []
     const take = createFrameReader((ms) => retries.push(ms))
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []

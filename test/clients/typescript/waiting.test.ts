@@ -20,7 +20,7 @@ let intentId: string
 const timeline = ['intent.created', 'intent.planned', 'intent.executing', 'intent.completed']
 const database = () => events.world.database.db
 
-/** The API as a process of its own would be: it goes away and comes back at the same address. */
+/** An API that can stop and restart at the same address. */
 async function startOwnApi(port = 0): Promise<TestApi> {
   const listenUrl = events.world.database.urlAs('steward_api')
   const { db, temporal } = events.world
@@ -58,13 +58,13 @@ function listen() {
   }
 }
 
-/** The events of the intent as they are stored. */
+/** The stored events of the intent. */
 async function stored(): Promise<string[]> {
   const rows = database()('intent_event').where({ intent_id: intentId }).orderBy('id')
   return (await rows.pluck<bigint[]>('id')).map((id) => `evt_${id}`)
 }
 
-/** A `fetch` through which no stream passes. */
+/** A `fetch` that rejects streams. */
 const withoutStreams: Fetch = (url, init) =>
   url.endsWith('/events')
     ? Promise.resolve(new Response('<html>', { status: 502 }))
@@ -133,7 +133,7 @@ describe('intents.waitForCompletion', () => {
     await expect(waiting).rejects.toThrow('shut down')
     await setExecuting(events.worker, intentId)
 
-    // Nothing but the id of the intent and of the last event is known there.
+    // The other client knows only the ids of the intent and of the last event.
     const rest = listen()
     const other = clientOf().intents.waitForCompletion(intentId, {
       ...{ onEvent: rest.onEvent, after: delivered.at(-1)?.id },
@@ -251,7 +251,7 @@ describe('events.stream', () => {
   test('starts with new events, also after a connection that was lost without an event', async () => {
     let markOpen = () => undefined as void
     const placed = new Promise<void>((resolve) => (markOpen = resolve))
-    // Its place is delivered with the first bytes.
+    // The first bytes contain the position of the stream.
     const noting: Fetch = async (url, init) => {
       const { status, headers, body } = await fetch(url, init)
       const transform = (chunk: Uint8Array, passed: TransformStreamDefaultController) => {

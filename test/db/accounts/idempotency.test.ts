@@ -67,7 +67,7 @@ describe('fingerprintOf', () => {
     ['the order of a list', { a: [1, 2] }, { a: [2, 1] }],
     ['a depth', { a: { b: 1 } }, { a: [{ b: 1 }] }],
     ['null and absent', { a: null }, {}],
-    ['a member more', { a: 1 }, { a: 1, b: 2 }],
+    ['an additional member', { a: 1 }, { a: 1, b: 2 }],
   ])('depends on %s', (_title, one, other) => {
     expect(same(one, other)).toBe(false)
   })

@@ -191,12 +191,12 @@ describe('listRequests with 100,000 requests of an earlier day', () => {
 
   test.each([
     ['all', {}, 101],
-    ['those of a wallet', { walletId }, 1],
-    ['those of an intent', { resourceId: intentId }, 1],
-    ['one by its id', { idPrefix: found }, 1],
-    ['those that begin with a few letters', { idPrefix: found.slice(0, 20) }, 1],
-    ['those that failed', { status: [400, 599] }, 101],
-    ['those with a code', { status: [404, 404], code: 'INTENT_NOT_FOUND' }, 1],
+    ['requests of a wallet', { walletId }, 1],
+    ['requests of an intent', { resourceId: intentId }, 1],
+    ['a request by its id', { idPrefix: found }, 1],
+    ['requests by the beginning of an id', { idPrefix: found.slice(0, 20) }, 1],
+    ['failed requests', { status: [400, 599] }, 101],
+    ['requests with a code', { status: [404, 404], code: 'INTENT_NOT_FOUND' }, 1],
   ] as const)('%s: uses an index', async (_title, filter, count) => {
     const slice = { limit: 100 }
     const rows = await listRequests(api, account, { ...filter, slice })

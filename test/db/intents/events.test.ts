@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { scopeTransaction } from '../../../db/client/scope.js'
 import { readEvents, readPage, type EventSlice } from '../../../db/intents/events.js'
-import { readNews } from '../../../db/intents/news.js'
+import { readNewEvents } from '../../../db/intents/newEvents.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
@@ -60,7 +60,7 @@ async function readSettled(count: number, slice: Partial<EventSlice> = {}) {
   }
 }
 
-/** The id of the last of so many events. */
+/** Waits for a number of events. Returns the id of the last one. */
 async function lastId(count: number): Promise<bigint> {
   const last = (await readSettled(count)).at(-1)
   return last?.id ?? 0n
@@ -73,7 +73,7 @@ describe('the position up to which the log was read', () => {
     const { accountId } = wallet
     const [after, limit] = [{ xact: 2n ** 50n, id: 0n }, 10]
     expect(await readPage(api, accountId, { after, limit })).toMatchObject({ horizon: after })
-    const [news] = await readNews(api, [{ accountId, after }], limit)
+    const [news] = await readNewEvents(api, [{ accountId, after }], limit)
     expect(news).toMatchObject({ events: [], horizon: after })
   })
 })
@@ -258,7 +258,7 @@ describe('events of an operation', () => {
 
   test.each([
     ['is refused', 'rejected', 'DEPOSIT_FAILED'],
-    ['is given up', 'cancelled', 'NETWORK_ERROR'],
+    ['expires', 'cancelled', 'NETWORK_ERROR'],
   ])('an operation that %s fails its step with its code', async (_title, state, code) => {
     const failed = { type: 'step_failed', data: { ...step, code } }
     expect(await eventsAfter([{ state, code }])).toEqual([started, failed])

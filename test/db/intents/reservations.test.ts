@@ -138,7 +138,7 @@ describe('releaseUnsigned', () => {
     ['mined', false],
     ['confirmed', false],
     ['final', false],
-  ])('operation %s: the money is released is %p', async (state, givesBack) => {
+  ])('operation %s: the money is released is %p', async (state, isReleased) => {
     const { db } = database
     const wallet = await insertTestWallet(db)
     const intentId = await reserve(wallet)
@@ -151,7 +151,7 @@ describe('releaseUnsigned', () => {
       })
     }
     await releaseUnsigned(db, intentId)
-    expect(await reservedAt(wallet, 10n)).toBe(givesBack ? 0n : units)
+    expect(await reservedAt(wallet, 10n)).toBe(isReleased ? 0n : units)
   })
 
   test('changes no other intents, and keeps the time of the first release', async () => {

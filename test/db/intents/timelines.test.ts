@@ -49,12 +49,12 @@ describe('events of a lend', () => {
     await world.rpc('anvil_reorg', [1, []])
     await world.mine()
     await world.index()
-    const taken = [...begun, 'step_completed', 'step_reverted']
-    expect(await typesOf(world.db, intentId)).toEqual(taken)
+    const reverted = [...begun, 'step_completed', 'step_reverted']
+    expect(await typesOf(world.db, intentId)).toEqual(reverted)
     await world.round()
     await finish(intentId)
     const end = ['step_completed', 'completed']
-    expect(await typesOf(world.db, intentId)).toEqual([...taken, ...end])
+    expect(await typesOf(world.db, intentId)).toEqual([...reverted, ...end])
   })
 
   test('with a call that fails on chain', async () => {

@@ -122,7 +122,7 @@ export function deposited({ steps }: StepPlan): bigint {
 }
 
 /** Base units of the asset that a withdrawal plan delivers to the wallet. */
-export function taken({ steps }: StepPlan, asset: string): bigint {
+export function delivered({ steps }: StepPlan, asset: string): bigint {
   return steps.reduce((sum, step) => {
     const output = handedOn(step)
     return output?.asset === asset ? sum + units(output.amount) : sum

@@ -71,7 +71,7 @@ describe('planIntent, lend: over a swap', () => {
   })
 
   test.each([
-    ['of a half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
+    ['of one half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
     ['just below 99 %', [10_000n, 9_899n], 'a swap would return only 0.9899 DAI for 1 USDC'],
   ] as const)('skips a market behind a pool with a price %s', (_, [unitsIn, unitsOut], why) => {
     const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]

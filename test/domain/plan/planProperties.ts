@@ -6,7 +6,7 @@ import { planIntent } from '../../../domain/plan/planIntent.js'
 import { anyBridge, anyLend, anyNetLend, anyWithdraw, type Case } from './anyMarket.js'
 import { holds } from './holds.js'
 import { units } from './markets.js'
-import { assertSound, deposited, gasMicroUsd, taken } from './planChecks.js'
+import { assertSound, deposited, gasMicroUsd, delivered } from './planChecks.js'
 import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './planOracle.js'
 import type { StepPlan, LendRequest, WithdrawRequest } from '../../../domain/intent/intent.js'
 import type { MarketState, PositionState } from '../../../domain/plan/market.js'
@@ -65,7 +65,7 @@ const outcomeOf = (plan: StepPlan, { amountUnits }: LendRequest) => ({
   costUnits: amountUnits - deposited(plan) + gasMicroUsd(plan),
 })
 
-/** Four properties, each with so many runs. */
+/** Four properties, each with the given number of runs. */
 export function describePlans(runs: number): void {
   describe('planIntent, for any market', () => {
     test('lend: goes to the highest reachable APY, at the lowest cost', () => {
@@ -109,7 +109,7 @@ export function describePlans(runs: number): void {
           const worth = (one: PositionState) =>
             worthOf(state, one, request.asset, one.availableUnits)
           const total = touched.reduce((sum, one) => sum + worth(one), 0n)
-          const output = taken(plan, request.asset)
+          const output = delivered(plan, request.asset)
           expect(output).toBeLessThanOrEqual(total)
           if (request.amountUnits === 'max') expect(output).toBe(total)
           else expect(output).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
@@ -143,11 +143,12 @@ function assertHardlyMore(
   if (amountUnits === 'max') return
   const dust = (whole: bigint) => smallest(10_000n, whole / 100n)
   const emptied = plan.steps.filter((step) => step.type === 'withdraw' && step.everything)
-  const swept = emptied.reduce((sum, step) => {
+  const dustUnits = emptied.reduce((sum, step) => {
     const position = touched.find((one) => 'market' in step && one.market === step.market)
     // A unit of another asset is worth at most two.
     return sum + 2n * dust(position?.availableUnits ?? 0n) + 2n
   }, 0n)
-  const most = output === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
+  const most =
+    output === total && total - amountUnits <= dust(total) ? total : amountUnits + dustUnits
   expect(output).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
 }

@@ -41,7 +41,7 @@ export const planOf = (...steps: PlanStep[]): StepPlan => {
   }
 }
 
-/** A confirmed success with an output of so many base units. */
+/** A confirmed success with an output in base units. */
 export const effect = (
   sequence: number,
   kind: Effect['kind'],

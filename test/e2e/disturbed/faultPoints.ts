@@ -117,13 +117,13 @@ export function testFaultPoints({ open, file }: FaultPointScene): void {
       underWay.push({ point, wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
     })
 
-    test('driver: after the broadcast of a mint', async () => {
+    test('relayer: after the broadcast of a mint', async () => {
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       const id = await order(wallet, bridgedLend)
       const findMint = () =>
         world.db('burn').whereNotNull('message').whereIn('operation_id', burnOf(id))
       await until(findMint, ([row]) => row !== undefined)
-      const point = 'driver: after the broadcast'
+      const point = 'relayer: after the broadcast'
       arm(point)
       await untilCrashed()
       underWay.push({ point, wallet, id, kinds: ['bridge', 'mint', 'deposit'] })

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 let nonce = 0
-/** A transaction with two sends, so many days ago. */
+/** A transaction with two sends, a number of days ago. */
 async function insertSent(state: string, days: number): Promise<string> {
   const { db } = database
   const isIn = state === 'mined' || state === 'final'

@@ -94,9 +94,9 @@ async function countRead(ask: (trx: Db) => Promise<unknown>, db = signer): Promi
 const backlogs: [string, BacklogRow][] = [
   ['one account', {}],
   ['one wallet', { wallet: `'wallet'` }],
-  ['as many accounts', { account: `'acc' || n` }],
+  ['one account per operation', { account: `'acc' || n` }],
   ['swaps of one pair', { kind: 'swap', resource: `'swap:A/B'` }],
-  ['burns of as many wallets', { kind: 'bridge', resource: `'burn:' || n` }],
+  ['one burn per wallet', { kind: 'bridge', resource: `'burn:' || n` }],
 ]
 
 describe('statements over a long queue read as many rows as over a short one', () => {

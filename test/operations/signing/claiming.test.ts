@@ -50,7 +50,7 @@ type OperationFields = Record<string, unknown>
 const insert = (values: OperationFields = {}, of = intentId) =>
   insertTestOperation(database.db, wallet, of, { chain_id: chains, ...values })
 const row = (id: string) => database.db('operation').where({ id }).first<OperationFields>()
-const take = async (by = leaseOwner) =>
+const claim = async (by = leaseOwner) =>
   (await claimOperations(database.db, { ...sender, lateSeconds }, by)).map(({ id }) => id)
 const inMs = (ms: number) => new Date(Date.now() + ms)
 const HOUR_MS = 3_600_000
@@ -66,8 +66,8 @@ const inBlock = { block_number: 1, block_hash: '0x01' }
 const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: inMs(-HOUR_MS) }
 const states: [string, OperationFields, takable: boolean][] = [
   ['queued', { state: 'queued' }, true],
-  ['deferred, its time come', deferred, false],
-  ['signed, without a bundle transaction', { state: 'signed' }, true],
+  ['deferred and due', deferred, false],
+  ['signed, without a transaction', { state: 'signed' }, true],
   ['mined', { state: 'mined', ...inBlock }, false],
   ['confirmed', { state: 'confirmed', ...inBlock }, false],
   ['final', { state: 'final', ...inBlock }, false],
@@ -78,31 +78,31 @@ const states: [string, OperationFields, takable: boolean][] = [
 describe('claimOperations', () => {
   test.each(states)('%s: %p, claimable is %p', async (_title, values, takable) => {
     const id = await insert(values)
-    expect(await take()).toEqual(takable ? [id] : [])
+    expect(await claim()).toEqual(takable ? [id] : [])
   })
 
   test('a signed operation is bound to its transaction and not claimed for another one', async () => {
     const id = await insert({ state: 'signed', tx_id: await insertTransaction() })
-    expect(await take()).toEqual([])
+    expect(await claim()).toEqual([])
     expect(await row(id)).toMatchObject({ lease_owner: null })
   })
 
   test('claims nothing twice before its lease ends, and counts an expired lease', async () => {
     const id = await insert()
-    expect(await take('one')).toEqual([id])
-    expect(await take('two')).toEqual([])
+    expect(await claim('one')).toEqual([id])
+    expect(await claim('two')).toEqual([])
     await database
       .db('operation')
       .where({ id })
       .update({ leased_until: inMs(-1) })
-    expect(await take('two')).toEqual([id])
+    expect(await claim('two')).toEqual([id])
     expect(await row(id)).toMatchObject({ lease_owner: 'two', lost_leases: 1 })
   })
 
   test('an operation that lost its transaction is claimed by one signer at a time, too', async () => {
     const id = await insert({ state: 'signed' })
-    expect(await take('one')).toEqual([id])
-    expect(await take('two')).toEqual([])
+    expect(await claim('one')).toEqual([id])
+    expect(await claim('two')).toEqual([])
   })
 
   test('leaves operations of another chain to its senders', async () => {
@@ -111,7 +111,7 @@ describe('claimOperations', () => {
       { sequence: 2 },
       await insertTestIntent(database.db, wallet, 'executing'),
     )
-    expect(await take()).toEqual([own])
+    expect(await claim()).toEqual([own])
   })
 
   test.each([
@@ -125,7 +125,7 @@ describe('claimOperations', () => {
     const elsewhere = { chain_id: chains + 1_000_000 }
     await insert({ ...elsewhere, ...values, ...(isIn ? inBlock : {}) })
     const later = await insert({ sequence: 2 })
-    expect(await take()).toEqual(takable ? [later] : [])
+    expect(await claim()).toEqual(takable ? [later] : [])
   })
 
   const ends: [string, LifecycleStatus, OperationFields][] = [
@@ -139,7 +139,7 @@ describe('claimOperations', () => {
       const of = await insertTestIntent(database.db, wallet, status, ended)
       await insert({ kind: 'deposit' }, of)
       const mint = await insert({ kind: 'mint', sequence: 2 }, of)
-      expect(await take()).toEqual([mint])
+      expect(await claim()).toEqual([mint])
     },
   )
 })
@@ -159,10 +159,10 @@ describe('lockClaimed', () => {
   })
 
   const lost: [string, OperationFields][] = [
-    ['taken over by another signer', { lease_owner: 'other' }],
-    ['under a lease that has ended', { leased_until: inMs(-1) }],
+    ['claimed by another signer', { lease_owner: 'other' }],
+    ['under an expired lease', { leased_until: inMs(-1) }],
     ['cancelled meanwhile', { state: 'cancelled' }],
-    ['signed by another signer of the same name meanwhile', { state: 'signed' }],
+    ['signed meanwhile by another signer with the same lease owner', { state: 'signed' }],
     ['executed by a foreign transaction meanwhile', { state: 'mined', ...inBlock }],
   ]
   test.each(lost)('omits an operation that is %s', async (_title, change) => {
@@ -201,7 +201,7 @@ describe('refuseOperation and returnOperation', () => {
       'claimed by another signer',
       { state: 'queued', lease_owner: 'other', leased_until: inMs(HOUR_MS) },
     ],
-    ['that is signed', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
+    ['with a signature', { state: 'signed', lease_owner: leaseOwner, leased_until: inMs(HOUR_MS) }],
   ])('change nothing of an operation %s', async (_title, values) => {
     const id = await insert(values)
     const before = await row(id)

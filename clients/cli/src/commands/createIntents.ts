@@ -12,7 +12,7 @@ import {
   type IdempotencyOptions,
 } from '../options.js'
 import { misused } from '../exit.js'
-import { confirmDeed } from '../network.js'
+import { confirmRealMoney } from '../network.js'
 import { beginTimeline } from '../intents/timeline.js'
 import { timelineLines } from '../intents/follow.js'
 import { formatPercent, formatUsd, plain } from '../terminal/text.js'
@@ -124,8 +124,8 @@ async function create(session: Session, action: ActionName, input: IntentArgumen
   // Reports missing options before any API call.
   const fields = { ...input, walletId: name }
   toRequest(action, fields)
-  const deed = `${action[0]?.toUpperCase()}${action.slice(1)} ${amount} USDC of ${name}`
-  await confirmDeed(session, deed, yes === true)
+  const description = `${action[0]?.toUpperCase()}${action.slice(1)} ${amount} USDC of ${name}`
+  await confirmRealMoney(session, description, yes === true)
   const request = toRequest(action, { ...fields, walletId: await walletIdOf(session, name) })
   const key = { ...(idempotencyKey && { idempotencyKey }) }
   const created = await session.steward.intents.create(request, key)

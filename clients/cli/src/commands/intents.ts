@@ -13,7 +13,7 @@ import {
   type PageOptions,
   type IdempotencyOptions,
 } from '../options.js'
-import { confirmDeed } from '../network.js'
+import { confirmRealMoney } from '../network.js'
 import { formatTime, plain } from '../terminal/text.js'
 import { signs, type Io } from '../terminal/io.js'
 import type { Event, Intent } from '@steward/sdk'
@@ -88,7 +88,7 @@ function addChanging(intents: Command, io: Io): void {
     .description('create an intent that finishes a failed one (5 credits)')
     .action(async (id: string, options: RetryOptions, command: Command) => {
       const session = openSession(io, command)
-      await confirmDeed(session, `Retry ${id}`, options.yes === true)
+      await confirmRealMoney(session, `Retry ${id}`, options.yes === true)
       const { idempotencyKey } = options
       const key = { ...(idempotencyKey && { idempotencyKey }) }
       const created = await session.steward.intents.retry(id, key)

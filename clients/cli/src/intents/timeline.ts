@@ -100,10 +100,10 @@ export function describeIntent(intent: Intent): string {
   return `${action} ${amount} ${asset}: ${status}`
 }
 
-const deeds: Record<string, string> = { lend: 'Lent', withdraw: 'Withdrew', bridge: 'Bridged' }
+const pastTense: Record<string, string> = { lend: 'Lent', withdraw: 'Withdrew', bridge: 'Bridged' }
 
 function describeDone({ action, amount, asset, executionPlan, results }: Intent): string {
-  const what = `${deeds[action] ?? action} ${results?.finalAmount ?? amount} ${asset}`
+  const what = `${pastTense[action] ?? action} ${results?.finalAmount ?? amount} ${asset}`
   const place = executionPlan ? ` on ${executionPlan.targetChain}` : ''
   const rate = results?.apy === undefined ? '' : ` at ${results.apy.toFixed(2)} %`
   return `${what}${place}${rate}`

@@ -153,7 +153,7 @@ export const deliveriesQuery = (webhookId: string, query: QueryParams) => ({
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')
-export const actsQuery = listQuery<AuditEntry>('members', '/members/audit-log')
+export const auditLogQuery = listQuery<AuditEntry>('members', '/members/audit-log')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
 /** The rates of all markets in the last seven days. */

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { StewardError } from '@steward/sdk'
 import { Refusal } from './refusal.js'
-import type { Savings, Wish } from './savings.js'
+import type { Savings, OrderRequest } from './savings.js'
 
-/** `body` as it was sent: what is signed is these bytes. */
+/** `body` is the raw text, because the signature covers its bytes. */
 type Received = { body: string; headers: Record<string, string>; ids: string[] }
 type AppResponse = { status: number; body: unknown }
 type AppRoute = [method: string, path: RegExp, answer: (received: Received) => Promise<AppResponse>]
 
 const LARGEST_BODY = 1_000_000
 
-/** @param receive - Takes a webhook; what it throws is answered, and Steward sends it again. */
+/** @param receive - Processes a webhook. When it throws, Steward delivers the webhook again. */
 export function createApp(
   savings: Savings,
   receive: (body: string, headers: Record<string, string>) => Promise<void>,
@@ -33,7 +33,7 @@ export function createApp(
       'POST',
       /^\/savers\/([^/]+)\/orders$/,
       async ({ body, ids: [userId = ''] }) => {
-        return { status: 202, body: await savings.order(userId, toWish(parse(body))) }
+        return { status: 202, body: await savings.order(userId, toOrderRequest(parse(body))) }
       },
     ],
     [
@@ -69,7 +69,7 @@ async function answer(routes: AppRoute[], request: IncomingMessage): Promise<App
       const headers = request.headers as Record<string, string>
       return await run({ body: await readBody(request), headers, ids })
     }
-    throw new Refusal(404, `There is no ${method} ${url}.`)
+    throw new Refusal(404, `${method} ${url} does not exist.`)
   } catch (error) {
     return toAppResponse(error)
   }
@@ -91,17 +91,17 @@ function parse(body: string): Record<string, unknown> {
     const value: unknown = JSON.parse(body)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // The same answer as to what is JSON, but no object.
+    // Malformed JSON has the same error as JSON that is not an object.
   }
   throw new Refusal(400, 'Send a JSON object.')
 }
 
 function toText(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new Refusal(400, `${name} must be a text.`)
+  throw new Refusal(400, `${name} must be a non-empty string.`)
 }
 
-function toWish({ orderId, kind, amount }: Record<string, unknown>): Wish {
+function toOrderRequest({ orderId, kind, amount }: Record<string, unknown>): OrderRequest {
   if (kind !== 'save' && kind !== 'withdraw') {
     throw new Refusal(400, 'kind must be `save` or `withdraw`.')
   }

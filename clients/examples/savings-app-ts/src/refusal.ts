@@ -1,4 +1,4 @@
-/** What a caller of this app has got wrong; `status` is HTTP's. */
+/** An error for the caller of the app, with its HTTP status. */
 export class Refusal extends Error {
   readonly status: number
 

@@ -2,26 +2,26 @@ import { Refusal } from './refusal.js'
 import { sum, toText, toUnits } from './usdc.js'
 import type { Steward } from '@steward/sdk'
 import type { Orders } from './orders.js'
-import type { Order, Saver, Store } from './store.js'
+import type { SavingsOrder, Saver, Store } from './store.js'
 
-export type Wish = Pick<Order, 'id' | 'kind' | 'amount'>
+export type OrderRequest = Pick<SavingsOrder, 'id' | 'kind' | 'amount'>
 export type Savings = ReturnType<typeof createSavings>
-type Parts = { steward: Steward; store: Store; orders: Orders }
+type SavingsOptions = { steward: Steward; store: Store; orders: Orders }
 
 const usdcUnits = (tokens: { asset: string; balance: string }[]) =>
   sum(tokens.filter(({ asset }) => asset === 'USDC').map(({ balance }) => BigInt(balance)))
 
-/** A savings account on top of Steward: a wallet for each saver, an intent for each order. */
-export function createSavings({ steward, store, orders }: Parts) {
-  /** A wallet and, on a test network, the first dollar. Signing up twice is signing up once. */
+/** Savings accounts on Steward: one wallet per saver, one intent per order. */
+export function createSavings({ steward, store, orders }: SavingsOptions) {
+  /** Creates the wallet of a saver and funds it with 1 test USDC. Repeated calls have no further effect. */
   async function signUp(userId: string): Promise<Saver> {
     const { id: walletId, address } = await steward.wallets.create({ userId })
-    // Where money is real, the saver's own deposit comes to this address instead.
+    // On mainnet, savers send their own deposit to this address instead.
     await steward.demo.fund(walletId, { idempotencyKey: `welcome-${userId}` })
     return store.putSaver({ userId, walletId, address })
   }
 
-  /** What a saver has, in USDC: what can be saved, what is saved, and what that has earned. */
+  /** The available, saved and earned USDC of a saver. */
   async function readAccount(userId: string) {
     const { walletId, address } = getSaver(userId)
     const [{ chains }, { positions }] = await Promise.all([
@@ -36,15 +36,15 @@ export function createSavings({ steward, store, orders }: Parts) {
     }
   }
 
-  async function order(userId: string, wish: Wish): Promise<Order> {
+  async function order(userId: string, request: OrderRequest): Promise<SavingsOrder> {
     const { walletId } = getSaver(userId)
-    // The order keeps its chain: what is sent again under the same key must be the same.
-    const isNew = wish.kind === 'withdraw' && !store.findOrder(wish.id)
+    // The order stores its chain, because a repeated call with the same key must be identical.
+    const isNew = request.kind === 'withdraw' && !store.findOrder(request.id)
     const chain = isNew ? { chain: await chooseChain(walletId) } : {}
-    return orders.place({ ...wish, userId, walletId, ...chain })
+    return orders.place({ ...request, userId, walletId, ...chain })
   }
 
-  /** Where the saver has most. One order takes money out of one chain. */
+  /** The chain with the largest position. One order withdraws from one chain. */
   async function chooseChain(walletId: string): Promise<string> {
     const { positions } = await steward.positions.get(walletId)
     const valueOf = ({ currentValue }: { currentValue: string }) => toUnits(currentValue)
@@ -59,9 +59,9 @@ export function createSavings({ steward, store, orders }: Parts) {
     return saver
   }
 
-  function getOrder(id: string): Order {
+  function getOrder(id: string): SavingsOrder {
     const found = store.findOrder(id)
-    if (!found) throw new Refusal(404, `There is no order ${id}.`)
+    if (!found) throw new Refusal(404, `Order ${id} does not exist.`)
     return found
   }
 

@@ -2,73 +2,73 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
 export type Saver = { userId: string; walletId: string; address: string }
 
-/** What a saver has asked for, and the intent that does it. */
-export type Order = {
-  /** Chosen by the client: the same id is the same order. */
+/** An order of a saver and the id of its intent. */
+export type SavingsOrder = {
+  /** Chosen by the client. Orders with the same id are the same order. */
   id: string
   userId: string
   walletId: string
   kind: 'save' | 'withdraw'
   /** USDC, or `max` to withdraw everything. */
   amount: string
-  /** Where it is withdrawn from. */
+  /** Chain of a withdrawal. */
   chain?: string
-  /** Absent until Steward has answered. */
+  /** Missing until Steward has responded. */
   intentId?: string
   status: 'open' | 'done' | 'failed'
-  /** `updatedAt` of the intent when it was heard of last. */
+  /** `updatedAt` of the newest processed state of the intent. */
   intentUpdatedAt?: string
-  /** Why it failed. */
+  /** Reason of the failure. */
   reason?: string
 }
 
 /** The webhook of this app and its secret. */
 export type StoredWebhook = { id: string; url: string; secret: string }
 
-type Rows = {
+type StoreContent = {
   savers: Record<string, Saver>
-  orders: Record<string, Order>
+  orders: Record<string, SavingsOrder>
   webhook?: StoredWebhook
 }
 
 export type Store = ReturnType<typeof openStore>
 
 /**
- * A file in place of your database: one writer, and what was put is there after a restart.
+ * Opens a JSON file in place of your database, for one process.
  *
- * @param file - JSON; made when it is first written.
+ * @param file - Created by the first write.
  */
 export function openStore(file: string) {
-  const rows: Rows = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as Rows)
+  const content: StoreContent = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as StoreContent)
     : { savers: {}, orders: {} }
 
-  // Renamed when it is whole: a process that dies while writing leaves the file of before.
-  function keep(): void {
-    writeFileSync(`${file}.new`, JSON.stringify(rows, null, 2), { mode: 0o600 })
+  // Written to a new file and renamed, so that a crash keeps the previous content.
+  function save(): void {
+    writeFileSync(`${file}.new`, JSON.stringify(content, null, 2), { mode: 0o600 })
     renameSync(`${file}.new`, file)
   }
 
   return {
-    findSaver: (userId: string) => rows.savers[userId],
-    findOrder: (id: string) => rows.orders[id],
+    findSaver: (userId: string) => content.savers[userId],
+    findOrder: (id: string) => content.orders[id],
     findOrderOf: (intentId: string) =>
-      Object.values(rows.orders).find((order) => order.intentId === intentId),
-    openOrders: () => Object.values(rows.orders).filter(({ status }) => status === 'open'),
-    webhook: () => rows.webhook,
+      Object.values(content.orders).find((order) => order.intentId === intentId),
+    openOrders: () => Object.values(content.orders).filter(({ status }) => status === 'open'),
+    webhook: () => content.webhook,
     putSaver(saver: Saver) {
-      rows.savers[saver.userId] = saver
-      keep()
+      content.savers[saver.userId] = saver
+      save()
       return saver
     },
-    putOrder(order: Order) {
-      rows.orders[order.id] = order
-      keep()
+    putOrder(order: SavingsOrder) {
+      content.orders[order.id] = order
+      save()
       return order
     },
     putWebhook(webhook: StoredWebhook) {
-      rows.webhook = webhook
-      keep()
+      content.webhook = webhook
+      save()
       return webhook
     },
   }

@@ -1,13 +1,13 @@
 const DECIMALS = 6
 
-/** `'0.25'` is 250000n. Money is counted in whole units: a float would lose cents. */
+/** Converts USDC to base units, e.g. `'0.25'` to `250_000n`. Integers avoid rounding errors of floats. */
 export function toUnits(text: string): bigint {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const units = BigInt(whole + fraction.padEnd(DECIMALS, '0'))
   return text.startsWith('-') ? -units : units
 }
 
-/** 250000n is `'0.25'`. */
+/** Converts base units to USDC, e.g. `250_000n` to `'0.25'`. */
 export function toText(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(DECIMALS + 1, '0')
   const whole = digits.slice(0, -DECIMALS)

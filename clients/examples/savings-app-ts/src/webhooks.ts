@@ -3,18 +3,18 @@ import { Refusal } from './refusal.js'
 import type { Orders } from './orders.js'
 import type { Store } from './store.js'
 
-/** What changes an order. */
+/** The events that may change the status of an order. */
 const EVENTS = ['intent.completed', 'intent.failed', 'intent.cancelled', 'intent.reopened']
 
-type Parts = { steward: Steward; store: Store; orders: Orders }
+type WebhooksOptions = { steward: Steward; store: Store; orders: Orders }
 
-export function createWebhooks({ steward, store, orders }: Parts) {
+export function createWebhooks({ steward, store, orders }: WebhooksOptions) {
   // #region register
   /** Registers this address at each start. The secret is returned once, so it is stored. */
   async function register(url: string): Promise<void> {
     if (store.webhook()?.url === url) return
     for await (const webhook of steward.webhooks.list()) {
-      // Made by a process that died before it had kept the secret.
+      // Created by a process that stopped before it stored the secret.
       if (webhook.url === url) await steward.webhooks.delete(webhook.id)
     }
     const { id, secret } = await steward.webhooks.create({ url, events: EVENTS })
@@ -24,7 +24,7 @@ export function createWebhooks({ steward, store, orders }: Parts) {
   // #endregion register
 
   // #region receive
-  /** @param body - As it was sent, byte by byte: that is what is signed. */
+  /** @param body - The raw body, because the signature covers its bytes. */
   async function receive(body: string, headers: Record<string, string>): Promise<void> {
     const { secret } = store.webhook() ?? { secret: [] }
     const event = await steward.webhooks.verify(body, headers, secret).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-"""Amounts of money, in whole tokens, on their way to the API."""
+"""Formats amounts in whole tokens for the API."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ Amount = int | str | Decimal | float
 
 
 def amount_text(amount: Amount) -> str:
-    """The amount as decimal text, digit by digit: nothing is rounded on the way.
+    """The amount as decimal text, without rounding.
 
-    A `float` stands for the shortest text that names it, so that `0.1` is sent as `0.1`. Text is sent as it
-    is: the API judges it, and knows `max` for withdrawals.
+    A `float` is sent as its shortest decimal text: `0.1` is sent as `0.1`. Text is sent unchanged; the API
+    validates it and accepts `max` for withdrawals.
 
     Raises:
-        TypeError: for what is no number and no text.
-        ValueError: for infinity and for what is not a number.
+        TypeError: for another type.
+        ValueError: for infinity and NaN.
     """
     _assert_amount(amount)
     if isinstance(amount, str):

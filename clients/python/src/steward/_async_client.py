@@ -53,14 +53,14 @@ class AsyncIntents(Resource):
     async def wait_for_completion(
         self, intent_id: str, *, on_event: OnEvent | None = None, timeout: float | None = None
     ) -> Intent:
-        """The intent once it is completed. Any process may wait, also one that did not create it.
+        """Returns the completed intent. Any process may wait for any intent of the account.
 
-        `on_event`, a function or a coroutine, receives each event once, from the first one. Lost connections and restarts of the
-        service are waited out.
+        `on_event`, a function or a coroutine function, receives each event once, from the first one.
+        Lost connections and restarts of the service do not end the wait.
 
         Raises:
             IntentFailedError: with the failed intent.
-            TimeoutError: when it still runs after `timeout` seconds; without it there is no limit.
+            TimeoutError: when the intent still runs after `timeout` seconds. By default there is no limit.
         """
         return await wait_for_intent(
             self._engine, intent_id, on_event=on_event, timeout=timeout
@@ -72,7 +72,7 @@ class AsyncDemo(Resource):
     get = awaiting(calls.get_funding)
 
     async def wait_for_completion(self, funding_id: str, *, timeout: float | None = None) -> Funding:
-        """The funding when its money is in the wallet. Raises FundingFailedError, TimeoutError."""
+        """Returns the funding when its money is in the wallet. Raises FundingFailedError, TimeoutError."""
         return await wait_for_funding(self._engine, funding_id, timeout=timeout)
 
 
@@ -108,14 +108,14 @@ class AsyncSteward:
     ) -> None:
         """
         Args:
-            api_key: `svc_sk_…`; else STEWARD_API_KEY of the environment.
-            base_url: Where the service is, with or without `/v1`; else STEWARD_BASE_URL.
-            timeout: Seconds that a try may wait for what comes next.
-            max_retries: Tries after the first one.
+            api_key: `svc_sk_…`, by default STEWARD_API_KEY of the environment.
+            base_url: Address of the service, with or without `/v1`, by default STEWARD_BASE_URL.
+            timeout: Seconds that an attempt waits for the connection and for each read or write.
+            max_retries: Attempts after the first one.
             http_client: Custom client, such as for proxies and certificates. The caller closes it.
 
         Raises:
-            ValueError: when key or address are missing.
+            ValueError: when the key or the address is missing.
         """
         settings = to_settings(api_key, base_url, timeout, max_retries)
         http = http_client or httpx2.AsyncClient()
@@ -132,7 +132,7 @@ class AsyncSteward:
         self.webhooks = AsyncWebhooks(engine)
 
     async def close(self) -> None:
-        """Closes its connections."""
+        """Closes the connections of the client."""
         if self._owned:
             await self._owned.aclose()
 

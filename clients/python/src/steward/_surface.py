@@ -1,4 +1,4 @@
-"""Turns what a call asks for into methods: one line for each client, with the signature of the call."""
+"""Turns call builders into methods of both clients, with the signature of the builder."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Resource:
         self._engine = engine
 
     def call(self, method: Callable[[Engine, Made], Result], made: Made) -> Result:
-        """What a method of this resource does with what it was asked."""
+        """Runs `method` with the engine of the client."""
         return method(self._engine, made)
 
 
 class Method(Generic[P, Made, Result]):
-    """A method with the parameters of `make`: it does `act` with what that makes of them."""
+    """A method with the parameters of `make`. It runs `execute` with the call that `make` returns."""
 
-    def __init__(self, make: Callable[P, Made], act: Callable[[Engine, Made], Result]) -> None:
+    def __init__(self, make: Callable[P, Made], execute: Callable[[Engine, Made], Result]) -> None:
         self._make = make
-        self._act = act
+        self._execute = execute
         self._name = make.__name__
         self.__doc__ = make.__doc__
 
@@ -53,7 +53,7 @@ class Method(Generic[P, Made, Result]):
 
         @wraps(self._make)
         def method(*args: P.args, **kwargs: P.kwargs) -> Result:
-            return resource.call(self._act, self._make(*args, **kwargs))
+            return resource.call(self._execute, self._make(*args, **kwargs))
 
         method.__name__ = self._name
         # `help` shows the parameters of `make`, without its return type.
@@ -63,7 +63,7 @@ class Method(Generic[P, Made, Result]):
 
 
 class List(Generic[Item]):
-    """A list of the API: iterate over all entries, or over its `pages`; `page()` reads the first one alone."""
+    """A list of the API: iterate over all entries, or over its `pages`; `page()` reads only the first page."""
 
     def __init__(self, engine: Engine, call: ListCall[Item]) -> None:
         self._engine = engine
@@ -80,7 +80,7 @@ class List(Generic[Item]):
 
 
 class AsyncList(Generic[Item]):
-    """A list of the API: iterate over all entries, or over its `pages`; `page()` reads the first one alone."""
+    """A list of the API: iterate over all entries, or over its `pages`; `page()` reads only the first page."""
 
     def __init__(self, engine: Engine, call: ListCall[Item]) -> None:
         self._engine = engine
@@ -125,7 +125,7 @@ def async_streaming(
 
 
 def drain(source: AsyncGenerator[Value, None]) -> Generator[Value, None, None]:
-    """What never waits, as a generator. Closing it closes its source."""
+    """A generator over an asynchronous one that never suspends. Closing it closes the source."""
     try:
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Waits until an intent is over: hears of it where that works, and asks where it does not."""
+"""Waits until an intent has ended, with a stream of its events, or with polls when streams do not work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 from ._internal import calls, event_calls
 from ._internal.call import StreamCall
 from ._internal.engine import Engine, Listening, ask, listen, pages, perform, to_event
-from ._internal.rules import is_over, jitter, may_pass, read_model
+from ._internal.rules import has_ended, jitter, may_pass, read_model
 from .errors import (
     ConnectionError,
     FundingFailedError,
@@ -26,7 +26,7 @@ OnEvent = Callable[[Event], "Awaitable[None] | None"]
 # The service sends a heartbeat every 15 s. A silent stream is behind a buffering proxy.
 SILENCE_S = 20.0
 SILENT_STREAMS = 2
-# A poll is answered at the next change, or after so many seconds.
+# Seconds of a long poll, which returns at the next change.
 POLL_S = 10
 # Minimum interval of polls without a change.
 SHORTEST_POLL_S = 5.0
@@ -44,20 +44,21 @@ class CallerFailed(Exception):
 
 @dataclass
 class Watch:
-    """An intent that is waited for, and what is known of it."""
+    """The state of one wait for an intent."""
 
     engine: Engine
     intent_id: str
     on_event: OnEvent | None
     deadline: float
     timeline: StreamCall
-    hears: bool = True
-    """Whether streams work here."""
-    waits: bool = True
+    can_stream: bool = True
+    """Whether streams reach this client."""
+    can_long_poll: bool = True
     """Whether the service accepts long polls."""
-    has_heard_end: bool = False
+    has_last_event: bool = False
     silent: int = 0
-    dry: int = 0
+    """Number of failed streams since the last message."""
+    empty: int = 0
     """Number of consecutive streams without an event."""
     version: str | None = None
 
@@ -65,77 +66,77 @@ class Watch:
         return self.deadline - time.monotonic()
 
     async def look(self) -> tuple[Intent, float]:
-        """The intent when it is over or something cuts the waiting short, and when to look again."""
-        if self.hears and self.left() > 0:
-            await self._hear()
-        if self.hears:
+        """The current intent, and the seconds until the next look."""
+        if self.can_stream and self.left() > 0:
+            await self._follow()
+        if self.can_stream:
             answer = await ask(self.engine, calls.get_intent(self.intent_id), max_retries=0)
-            return read_model(answer, Intent), jitter(self.dry) if self.dry else 0
+            return read_model(answer, Intent), jitter(self.empty) if self.empty else 0
         return await self._poll()
 
-    async def _hear(self) -> None:
-        """Listens until the last event or the end of the stream, and detects whether streams work."""
+    async def _follow(self) -> None:
+        """Follows the stream to the last event or its end, and detects whether streams work."""
         before = self.timeline.after
-        self.has_heard_end = False
+        self.has_last_event = False
         try:
-            while not await self._hear_once():
+            while not await self._follow_once():
                 pass
         except ConnectionError:
             # The service is unreachable for polls as well.
             raise
         except StewardError as error:
-            # The stream was rejected, buffered or cut. A poll shows whether only the stream fails.
+            # The stream was rejected, buffered or interrupted. A poll shows whether only the stream fails.
             self.silent += self.timeline.after == before
-            self.waits = not _has_no_room(error)
-            self.hears = self.waits and may_pass(error) and self.silent < SILENT_STREAMS
-        self.dry = self.dry + 1 if self.timeline.after == before else 0
+            self.can_long_poll = not _has_too_many_streams(error)
+            self.can_stream = self.can_long_poll and may_pass(error) and self.silent < SILENT_STREAMS
+        self.empty = self.empty + 1 if self.timeline.after == before else 0
 
-    async def _hear_once(self) -> bool:
-        """True when there is nothing more to hear for now, False to go on with a shorter breath."""
-        breath = min(SILENCE_S, max(self.left(), 0.001))
-        async with listen(self.engine, self.timeline, breath) as listening:
+    async def _follow_once(self) -> bool:
+        """Returns False to reopen the stream with a shorter read timeout."""
+        read_timeout = min(SILENCE_S, max(self.left(), 0.001))
+        async with listen(self.engine, self.timeline, read_timeout) as listening:
             while True:
                 try:
-                    if await self._take(listening):
+                    if await self._deliver_next(listening):
                         return True
                 except ConnectionError:
                     return True
                 # Each heartbeat restarts the timeout of the next one.
-                if breath > self.left() + LEEWAY_S:
+                if read_timeout > self.left() + LEEWAY_S:
                     return self.left() <= 0
 
-    async def _take(self, listening: Listening) -> bool:
+    async def _deliver_next(self, listening: Listening) -> bool:
         """Delivers the next events; True at the end of the intent or of the stream."""
-        heard = await listening.hear()
-        if heard is None:
+        messages = await listening.read()
+        if messages is None:
             return True
         self.silent = 0
-        for message in heard:
+        for message in messages:
             if message.data is not None:
                 await self._deliver(to_event(message.data))
             self.timeline = replace(self.timeline, after=message.id or self.timeline.after)
-        return self.has_heard_end
+        return self.has_last_event
 
     async def _poll(self) -> tuple[Intent, float]:
         begun = time.monotonic()
-        wait = round(min(POLL_S, self.left())) if self.waits and self.version else 0
-        patience = wait if wait > 0 else None
-        call = calls.get_intent(self.intent_id, wait=patience, version=self.version)
+        wait = round(min(POLL_S, self.left())) if self.can_long_poll and self.version else 0
+        long_poll = wait if wait > 0 else None
+        call = calls.get_intent(self.intent_id, wait=long_poll, version=self.version)
         answer = await ask(self.engine, call, max_retries=0)
         version = answer.headers.get("x-intent-version")
-        is_news = version != self.version
+        is_changed = version != self.version
         self.version = version
         intent = read_model(answer, Intent)
-        if self.on_event and is_news:
+        if self.on_event and is_changed:
             await self._catch_up(intent)
-        rest = 0 if is_news else SHORTEST_POLL_S - (time.monotonic() - begun)
+        rest = 0 if is_changed else SHORTEST_POLL_S - (time.monotonic() - begun)
         return intent, rest
 
     async def _catch_up(self, intent: Intent) -> None:
         """Delivers missed events from the list, which is free and may lag behind the intent."""
         await self._list()
         for _ in range(LATE_LISTS):
-            if self.has_heard_end or not is_over(intent):
+            if self.has_last_event or not has_ended(intent):
                 return
             await self.engine.port.sleep(LATE_LIST_S)
             await self._list()
@@ -149,7 +150,7 @@ class Watch:
 
     async def _deliver(self, event: Event) -> None:
         # A reorg may reopen an ended intent, so later events are delivered too.
-        self.has_heard_end = event.type in LAST_EVENTS
+        self.has_last_event = event.type in LAST_EVENTS
         if self.on_event is None:
             return
         try:
@@ -163,12 +164,12 @@ class Watch:
 async def wait_for_intent(
     engine: Engine, intent_id: str, *, on_event: OnEvent | None, timeout: float | None
 ) -> Intent:
-    """The intent once it is completed. Waits over restarts of the service and lost connections.
+    """Returns the completed intent. Restarts of the service and lost connections do not end the wait.
 
     Raises:
         IntentFailedError: with the failed intent.
-        TimeoutError: when it still runs after `timeout` seconds.
-        StewardError: of what will not pass by waiting.
+        TimeoutError: when the intent still runs after `timeout` seconds.
+        StewardError: for an error that waiting cannot resolve.
     """
     deadline = _deadline(timeout)
     watch = Watch(engine, intent_id, on_event, deadline, event_calls.follow_intent(intent_id))
@@ -185,7 +186,7 @@ async def wait_for_intent(
             rest = (error.retry_after or 0) + jitter(failures)
         else:
             failures = 0
-            if is_over(intent):
+            if has_ended(intent):
                 return _completed(intent)
             if watch.left() <= 0:
                 raise TimeoutError(f"{intent.id} is still {intent.status}. Wait again.")
@@ -193,11 +194,11 @@ async def wait_for_intent(
 
 
 async def wait_for_funding(engine: Engine, funding_id: str, *, timeout: float | None) -> Funding:
-    """The funding when its money is in the wallet.
+    """Returns the funding when its money is in the wallet.
 
     Raises:
-        FundingFailedError: when it was not sent.
-        TimeoutError: when it is not there after `timeout` seconds.
+        FundingFailedError: when the money was not sent.
+        TimeoutError: when the money has not arrived after `timeout` seconds.
     """
     deadline = _deadline(timeout)
     while True:
@@ -207,7 +208,7 @@ async def wait_for_funding(engine: Engine, funding_id: str, *, timeout: float | 
         if funding.status == "failed":
             raise FundingFailedError(funding)
         if time.monotonic() + FUNDING_POLL_S > deadline:
-            raise TimeoutError(f"{funding.id} is still on its way.")
+            raise TimeoutError(f"{funding.id} has not arrived yet. Wait again.")
         await engine.port.sleep(FUNDING_POLL_S)
 
 
@@ -217,8 +218,8 @@ def _completed(intent: Intent) -> Intent:
     return intent
 
 
-def _has_no_room(error: StewardError) -> bool:
-    """The account has as many streams open as it may."""
+def _has_too_many_streams(error: StewardError) -> bool:
+    """Whether the account has reached its limit of open streams."""
     return isinstance(error, RateLimitedError) and error.details.get("window") == "open streams"
 
 

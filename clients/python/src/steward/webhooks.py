@@ -28,12 +28,12 @@ def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> Eve
 
     Args:
         payload: The raw body. A parsed and serialized body may differ.
-        headers: Of the request; upper and lower case are the same.
-        secret: `whsec_…`, as the webhook was made with it.
+        headers: Headers of the request, in any case.
+        secret: `whsec_…`, the secret of the webhook.
 
     Raises:
-        WebhookVerificationError: when it was not signed with the secret, or not within 5 minutes.
-        ValueError: when the secret is none.
+        WebhookVerificationError: when the signature does not match or is older than 5 minutes.
+        ValueError: when the secret is malformed.
     """
     key = _key_of(secret)
     body = payload.encode() if isinstance(payload, str) else payload
@@ -44,7 +44,7 @@ def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> Eve
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
     if not any(_matches(one, expected) for one in signatures.split(" ")):
-        raise WebhookVerificationError("No signature fits: another secret, or another body.")
+        raise WebhookVerificationError("No signature matches the secret and the body.")
     return _read(body)
 
 
@@ -54,23 +54,23 @@ def _key_of(secret: str) -> bytes:
     except binascii.Error:
         key = b""
     if not key:
-        raise ValueError("The secret of a webhook is `whsec_` and base64.")
+        raise ValueError("The secret must be `whsec_` followed by base64.")
     return key
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:
     value = headers.get(f"webhook-{name}")
     if not value:
-        raise WebhookVerificationError(f"The header webhook-{name} is missing.")
+        raise WebhookVerificationError(f"Header webhook-{name} is missing.")
     return value
 
 
 def _assert_recent(timestamp: str) -> None:
-    # `int` takes more than digits.
+    # `int` also accepts signs, spaces and underscores.
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 16):
-        raise WebhookVerificationError("The header webhook-timestamp is no Unix time.")
+        raise WebhookVerificationError("Header webhook-timestamp is not a Unix time.")
     if abs(time.time() - int(timestamp)) > TOLERANCE_S:
-        raise WebhookVerificationError("It was signed too long ago, or in the future.")
+        raise WebhookVerificationError("The signature is older than 5 minutes or from the future. Check the clock.")
 
 
 def _matches(signature: str, expected: bytes) -> bool:
@@ -82,5 +82,5 @@ def _read(body: bytes) -> Event:
     try:
         return Event.model_validate_json(body)
     except ValidationError:
-        message = "It is signed, but no event of this service."
+        message = "The signed body is not an event."
     raise WebhookVerificationError(message)

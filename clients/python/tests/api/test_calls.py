@@ -1,4 +1,4 @@
-"""Calls and their answers."""
+"""Calls and their responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import Customer
 NO_WALLET = "svc_wallet_" + "0" * 26
 
 
-def test_a_wallet_is_made_found_and_listed(customer: Customer) -> None:
+def test_a_wallet_is_created_found_and_listed(customer: Customer) -> None:
     client = customer.client
     made = client.wallets.create("alice / ..?#é", {"tier": "gold", "n": [1, 0.1, None]})
     assert client.wallets.create("alice / ..?#é", {"tier": "gold", "n": [1, 0.1, None]}) == made
@@ -23,7 +23,7 @@ def test_a_wallet_is_made_found_and_listed(customer: Customer) -> None:
     assert len(list(client.wallets.list(limit=1))) == 2
 
 
-def test_ids_that_would_be_another_path_reach_no_other_endpoint(customer: Customer) -> None:
+def test_an_id_with_path_segments_reaches_no_other_endpoint(customer: Customer) -> None:
     for user_id in ("..", ".", "%2e%2e", "a/../../yields"):
         with pytest.raises(steward.WalletNotFoundError):
             customer.client.wallets.get(user_id)
@@ -31,7 +31,7 @@ def test_ids_that_would_be_another_path_reach_no_other_endpoint(customer: Custom
         customer.client.wallets.get("")
 
 
-def test_an_intent_is_made_read_previewed_listed_and_cancelled(customer: Customer) -> None:
+def test_an_intent_is_created_read_listed_and_cancelled(customer: Customer) -> None:
     client = customer.client
     made = client.intents.lend(wallet_id=customer.wallet_id, amount="1.5", metadata={"a": 1})
     assert (made.status, made.action, made.amount) == ("pending", "lend", Decimal("1.5"))
@@ -47,7 +47,7 @@ def test_an_intent_is_made_read_previewed_listed_and_cancelled(customer: Custome
         client.intents.preview(action="lend", wallet_id=customer.wallet_id, amount=1)
 
 
-def test_an_intent_is_opened_to_a_browser(customer: Customer) -> None:
+def test_a_read_token_names_its_intent(customer: Customer) -> None:
     intent_id = customer.new_intent()
     token = customer.client.intents.create_read_token(intent_id)
     assert token.token not in repr(customer.client)
@@ -55,7 +55,7 @@ def test_an_intent_is_opened_to_a_browser(customer: Customer) -> None:
     assert reader.id == token.intent_id
 
 
-def test_other_readings_have_their_types(customer: Customer) -> None:
+def test_credits_yields_and_events_are_typed(customer: Customer) -> None:
     client = customer.client
     assert client.credits.get().plan == "pro"
     assert list(client.yields.history()) == []
@@ -78,23 +78,23 @@ def test_other_readings_have_their_types(customer: Customer) -> None:
         (98_765_432_109, "98765432109000000"),
     ],
 )
-def test_an_amount_arrives_to_the_last_digit(
+def test_an_amount_arrives_with_every_digit(
     customer: Customer, amount: steward.Amount, units: str
 ) -> None:
     made = customer.client.intents.lend(wallet_id=customer.wallet_id, amount=amount)
-    assert customer.indexes()["intents"] == [{"id": made.id, "units": units}]
-    # What comes back is a JSON number, which has 15 digits.
+    assert customer.stored()["intents"] == [{"id": made.id, "units": units}]
+    # The response contains a JSON number, exact up to 15 digits.
     assert float(made.amount) == float(Decimal(units) / 10**6)
 
 
 @pytest.mark.parametrize("amount", [Decimal("0.0000001"), 0.1 + 0.2, "1,5", -1, "max"])
-def test_an_amount_that_would_be_rounded_is_refused(
+def test_an_amount_that_needs_rounding_is_rejected(
     customer: Customer, amount: steward.Amount
 ) -> None:
-    with pytest.raises(steward.InvalidRequestError) as refused:
+    with pytest.raises(steward.InvalidRequestError) as rejected:
         customer.client.intents.lend(wallet_id=customer.wallet_id, amount=amount)
-    assert refused.value.issues[0]["path"] == "amount"
-    assert customer.indexes() == {"intents": [], "charges": []}
+    assert rejected.value.issues[0]["path"] == "amount"
+    assert customer.stored() == {"intents": [], "charges": []}
 
 
 def test_errors_have_the_class_of_their_code(
@@ -112,17 +112,17 @@ def test_errors_have_the_class_of_their_code(
         new_customer(scopes=["read"]).client.wallets.create("a")
 
 
-def test_a_reason_names_the_special_case(customer: Customer) -> None:
+def test_an_error_has_its_reason(customer: Customer) -> None:
     customer.client.wallets.create("bob", {"a": 1})
-    with pytest.raises(steward.InvalidRequestError) as taken:
+    with pytest.raises(steward.InvalidRequestError) as conflict:
         customer.client.wallets.create("bob", {"a": 2})
-    assert taken.value.reason == "user_id_taken"
+    assert conflict.value.reason == "user_id_taken"
 
 
-def test_a_key_that_is_none_is_told_of_without_it(
+def test_the_error_of_an_unknown_key_does_not_contain_the_key(
     make_client: Callable[..., steward.Steward],
 ) -> None:
     secret = "svc_sk_" + "ab" * 32
-    with pytest.raises(steward.UnauthorizedError) as refused:
+    with pytest.raises(steward.UnauthorizedError) as rejected:
         make_client(secret).wallets.get("alice")
-    assert secret not in str(refused.value) + repr(refused.value) + repr(refused.value.details)
+    assert secret not in str(rejected.value) + repr(rejected.value) + repr(rejected.value.details)

@@ -1,4 +1,4 @@
-"""What is newer than this client does not break it."""
+"""Responses of a newer API do not break the client."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tests.conftest import Control, Customer
 from tests.transports import Edited
 
 
-@pytest.mark.usefixtures("naps")
-def test_an_unknown_field_is_kept_and_an_unknown_status_is_no_end(
+@pytest.mark.usefixtures("delays")
+def test_an_unknown_field_is_kept_and_an_unknown_status_is_not_final(
     customer: Customer, control: Control
 ) -> None:
     intent_id = customer.new_intent()
-    asked = 0
+    requests = 0
 
     def edit(request: httpx2.Request, body: dict[str, Any]) -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal requests
+        requests += 1
         body["riskScore"] = {"level": 3}
         if body["status"] != "completed":
             body["status"] = "reviewing"
-            control("move", intentId=intent_id, to="completed" if asked > 1 else "executing")
+            control("move", intentId=intent_id, to="completed" if requests > 1 else "executing")
 
     def no_streams(request: httpx2.Request) -> httpx2.Response | None:
         is_stream = request.headers.get("accept") == "text/event-stream"
@@ -36,10 +36,10 @@ def test_an_unknown_field_is_kept_and_an_unknown_status_is_no_end(
     assert first.status == "reviewing"
     assert first.model_extra == {"riskScore": {"level": 3}}
     done = client.intents.wait_for_completion(intent_id, timeout=60)
-    assert (done.status, asked) == ("completed", 3)
+    assert (done.status, requests) == ("completed", 3)
 
 
-def test_an_unknown_event_is_told_and_waited_over(customer: Customer, control: Control) -> None:
+def test_an_unknown_event_type_is_returned(customer: Customer, control: Control) -> None:
     intent_id = customer.new_intent()
     control("move", intentId=intent_id, to="executing")
     control("move", intentId=intent_id, to="completed")
@@ -52,18 +52,18 @@ def test_an_unknown_event_is_told_and_waited_over(customer: Customer, control: C
     assert [one.type for one in events][2] == "intent.admired"
 
 
-def test_an_unknown_code_is_an_error_of_the_base_class(customer: Customer) -> None:
+def test_an_unknown_code_raises_the_base_class(customer: Customer) -> None:
     def edit(_: httpx2.Request, body: dict[str, Any]) -> None:
         body["error"] = "TOO_SUNNY"
 
     client = customer.another_client(transport=Edited(edit))
     with pytest.raises(steward.StewardError) as failed:
-        client.wallets.get("nobody")
+        client.wallets.get("missing")
     assert type(failed.value) is steward.StewardError
     assert (failed.value.code, failed.value.status) == ("TOO_SUNNY", 404)
 
 
-def test_an_answer_of_somebody_else_is_told_as_such(customer: Customer) -> None:
+def test_a_response_of_another_server_is_an_error(customer: Customer) -> None:
     pages = {200: steward.InvalidAnswerError, 418: steward.StewardError}
     for status, kind in pages.items():
         answer = httpx2.Response(status, text="<h1>Hello</h1>")
@@ -73,7 +73,7 @@ def test_an_answer_of_somebody_else_is_told_as_such(customer: Customer) -> None:
         assert failed.value.code == ("INVALID_ANSWER" if status == 200 else f"HTTP_{status}")
 
 
-def test_an_answer_that_lacks_a_field_is_told_by_its_name_alone(customer: Customer) -> None:
+def test_the_error_of_an_invalid_field_contains_its_name_but_not_its_value(customer: Customer) -> None:
     def edit(_: httpx2.Request, body: dict[str, Any]) -> None:
         body["plan"] = ["secret"]
 

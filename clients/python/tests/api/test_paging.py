@@ -1,4 +1,4 @@
-"""Lists, over all their pages."""
+"""Lists with several pages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ MANY = 450
 
 
 def _newest_first(ids: list[str]) -> list[str]:
-    """Ids sort by time; those of one millisecond by chance."""
+    """Ids sort by creation time; ids of the same millisecond have a random order."""
     return sorted(ids, reverse=True)
 
 
-def test_intents_are_paged_without_gap_or_double_while_new_ones_come(
+def test_intents_are_paged_without_gaps_or_duplicates_while_new_ones_arrive(
     customer: Customer, control: Control
 ) -> None:
     made = _newest_first(control("intents", walletId=customer.wallet_id, count=MANY))
@@ -24,23 +24,23 @@ def test_intents_are_paged_without_gap_or_double_while_new_ones_come(
     assert seen == made
 
 
-def test_events_are_paged_without_gap_or_double_while_new_ones_come(
+def test_events_are_paged_without_gaps_or_duplicates_while_new_ones_arrive(
     customer: Customer, control: Control
 ) -> None:
     made: list[str] = control("intents", walletId=customer.wallet_id, count=300)
     first = customer.client.events.list(limit=1).page().data[0]
     seen = [first.id]
-    told: list[str | None] = []
+    intent_ids: list[str | None] = []
     for event in customer.client.events.list(after=first.id):
         seen.append(event.id)
-        told.append(event.intent_id)
+        intent_ids.append(event.intent_id)
         if len(seen) in (50, 150, 250):
             made += control("intents", walletId=customer.wallet_id, count=5)
     assert len(set(seen)) == len(seen)
-    assert told == made[: len(told)] and len(told) >= 300
+    assert intent_ids == made[: len(intent_ids)] and len(intent_ids) >= 300
 
 
-def test_pages_are_read_one_by_one_where_that_is_wanted(
+def test_pages_are_read_one_by_one(
     customer: Customer, control: Control
 ) -> None:
     made = _newest_first(control("intents", walletId=customer.wallet_id, count=5))

@@ -1,11 +1,11 @@
-"""Events as they happen."""
+"""Event streams."""
 
 from __future__ import annotations
 
 from tests.conftest import Control, Customer
 
 
-def test_a_stream_goes_on_over_an_outage_without_gap_or_double(
+def test_a_stream_resumes_after_an_outage_without_gaps_or_duplicates(
     customer: Customer, control: Control
 ) -> None:
     first = customer.new_intent()
@@ -24,7 +24,7 @@ def test_a_stream_goes_on_over_an_outage_without_gap_or_double(
     assert seen[2:] == [("intent.executing", first), ("intent.executing", second)]
 
 
-def test_only_what_is_asked_for_is_told(customer: Customer, control: Control) -> None:
+def test_a_stream_filters_by_intent_and_type(customer: Customer, control: Control) -> None:
     one, other = customer.new_intent(), customer.new_intent()
     stream = customer.client.events.stream(
         after="evt_0", intent_id=other, type=["intent.planned", "intent.executing"]

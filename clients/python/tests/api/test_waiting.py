@@ -1,4 +1,4 @@
-"""Waiting for an intent, whatever happens meanwhile."""
+"""Waiting for an intent."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tests.transports import Edited
 TIMELINE = ["intent.created", "intent.planned", "intent.executing", "intent.completed"]
 
 
-class Hand:
-    """Moves an intent on when its waiter is told of something: nothing depends on how fast anybody is."""
+class EventLog:
+    """Records the events that a waiting client receives, and runs one action per event type."""
 
-    def __init__(self, control: Control, **deeds: Callable[[], Any]) -> None:
-        self.told: list[str] = []
+    def __init__(self, **actions: Callable[[], Any]) -> None:
+        self.types: list[str] = []
         self.ids: list[str] = []
-        self._deeds = deeds
+        self._actions = actions
 
     def __call__(self, event: Event) -> None:
-        self.told.append(event.type)
+        self.types.append(event.type)
         self.ids.append(event.id)
-        deed = self._deeds.get(event.type.removeprefix("intent."))
-        if deed:
-            deed()
+        action = self._actions.get(event.type.removeprefix("intent."))
+        if action:
+            action()
 
 
 def _mover(control: Control, intent_id: str) -> Callable[..., Callable[[], Any]]:
@@ -50,49 +50,49 @@ def intent_id(customer: Customer) -> str:
     return customer.new_intent()
 
 
-def test_it_is_told_each_event_once_and_ends_with_the_intent(
+def test_the_callback_receives_each_event_once_until_the_intent_ends(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     move = _mover(control, intent_id)
-    hand = Hand(control, planned=move("executing"), executing=move("completed"))
-    done = customer.client.intents.wait_for_completion(intent_id, on_event=hand, timeout=60)
-    assert (done.status, hand.told) == ("completed", TIMELINE)
-    # An intent that is over already has the same timeline.
-    again = Hand(control)
+    log = EventLog(planned=move("executing"), executing=move("completed"))
+    done = customer.client.intents.wait_for_completion(intent_id, on_event=log, timeout=60)
+    assert (done.status, log.types) == ("completed", TIMELINE)
+    # A finished intent has the same timeline.
+    again = EventLog()
     customer.client.intents.wait_for_completion(intent_id, on_event=again)
-    assert again.ids == hand.ids
+    assert again.ids == log.ids
 
 
-def test_the_api_ends_and_starts_while_it_waits(
+def test_a_restart_of_the_api_does_not_end_the_wait(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     move = _mover(control, intent_id)
 
-    def die() -> None:
+    def restart_api() -> None:
         control("outage", refusals=2)
         move("executing")()
 
-    hand = Hand(control, planned=die, executing=move("completed"))
-    done = customer.client.intents.wait_for_completion(intent_id, on_event=hand, timeout=90)
-    assert (done.status, hand.told) == ("completed", TIMELINE)
-    assert len(set(hand.ids)) == len(TIMELINE)
+    log = EventLog(planned=restart_api, executing=move("completed"))
+    done = customer.client.intents.wait_for_completion(intent_id, on_event=log, timeout=90)
+    assert (done.status, log.types) == ("completed", TIMELINE)
+    assert len(set(log.ids)) == len(TIMELINE)
 
 
-def test_a_failed_intent_is_raised_with_where_its_money_is(
+def test_the_error_of_a_failed_intent_contains_its_funds(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     funds = [{"chain": "arbitrum-sepolia", "asset": "USDC", "amount": "1"}]
     error = {"code": "DEPOSIT_FAILED", "message": "refused", "step": 1, "funds": funds}
     move = _mover(control, intent_id)
-    hand = Hand(control, planned=move("executing"), executing=move("failed", error=error))
+    log = EventLog(planned=move("executing"), executing=move("failed", error=error))
     with pytest.raises(steward.DepositFailedError) as failed:
-        customer.client.intents.wait_for_completion(intent_id, on_event=hand, timeout=60)
-    told = failed.value.intent.error
-    assert told is not None and told.funds is not None
-    assert (told.funds[0].chain, told.funds[0].amount) == ("arbitrum-sepolia", 1)
+        customer.client.intents.wait_for_completion(intent_id, on_event=log, timeout=60)
+    reported = failed.value.intent.error
+    assert reported is not None and reported.funds is not None
+    assert (reported.funds[0].chain, reported.funds[0].amount) == ("arbitrum-sepolia", 1)
 
 
-def test_money_that_stays_in_the_bridge_is_told_at_once(
+def test_a_bridge_timeout_is_raised_at_once(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     error = {"code": "BRIDGE_TIMEOUT", "message": "late", "step": 1}
@@ -102,7 +102,7 @@ def test_money_that_stays_in_the_bridge_is_told_at_once(
         customer.client.intents.wait_for_completion(intent_id, timeout=60)
 
 
-def test_when_it_takes_too_long_it_is_waited_for_again(
+def test_a_wait_can_be_repeated_after_its_timeout(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     with pytest.raises(steward.TimeoutError, match="is still planning"):
@@ -112,8 +112,8 @@ def test_when_it_takes_too_long_it_is_waited_for_again(
     assert customer.client.intents.wait_for_completion(intent_id).status == "completed"
 
 
-@pytest.mark.usefixtures("naps")
-def test_where_streams_do_not_pass_it_asks_and_tells_the_same(
+@pytest.mark.usefixtures("delays")
+def test_polls_deliver_the_same_events_when_streams_are_rejected(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
     def refuse(request: httpx2.Request) -> httpx2.Response | None:
@@ -123,50 +123,50 @@ def test_where_streams_do_not_pass_it_asks_and_tells_the_same(
     transport = Edited(refuse=refuse)
     client = customer.another_client(transport=transport)
     move = _mover(control, intent_id)
-    hand = Hand(control, planned=move("executing"), executing=move("completed"))
-    done = client.intents.wait_for_completion(intent_id, on_event=hand, timeout=60)
-    assert (done.status, hand.told) == ("completed", TIMELINE)
+    log = EventLog(planned=move("executing"), executing=move("completed"))
+    done = client.intents.wait_for_completion(intent_id, on_event=log, timeout=60)
+    assert (done.status, log.types) == ("completed", TIMELINE)
     streams = [one for one in transport.seen if one.url.path.endswith(f"{intent_id}/events")]
     assert len(streams) == 2
 
 
-class HeldBack(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    """A stream that a proxy gathers instead of passing it on."""
+class BufferedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A stream that a proxy buffers."""
 
     def __iter__(self) -> Iterator[bytes]:
-        raise httpx2.ReadTimeout("nothing came")
+        raise httpx2.ReadTimeout("nothing arrived")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for _ in self:
             yield b""
 
 
-@pytest.mark.usefixtures("naps")
-def test_where_streams_are_held_back_it_asks_and_tells_the_same(
+@pytest.mark.usefixtures("delays")
+def test_polls_deliver_the_same_events_when_streams_are_buffered(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
-    def hold_back(request: httpx2.Request) -> httpx2.Response | None:
+    def buffer(request: httpx2.Request) -> httpx2.Response | None:
         is_stream = request.headers.get("accept") == "text/event-stream"
         headers = {"content-type": "text/event-stream"}
-        return httpx2.Response(200, headers=headers, stream=HeldBack()) if is_stream else None
+        return httpx2.Response(200, headers=headers, stream=BufferedStream()) if is_stream else None
 
     move = _mover(control, intent_id)
-    hand = Hand(control, planned=move("executing"), executing=move("completed"))
-    client = customer.another_client(transport=Edited(refuse=hold_back))
-    done = client.intents.wait_for_completion(intent_id, on_event=hand)
-    assert (done.status, hand.told) == ("completed", TIMELINE)
+    log = EventLog(planned=move("executing"), executing=move("completed"))
+    client = customer.another_client(transport=Edited(refuse=buffer))
+    done = client.intents.wait_for_completion(intent_id, on_event=log)
+    assert (done.status, log.types) == ("completed", TIMELINE)
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_coroutine_is_told_and_waited_for(control: Control) -> None:
+async def test_a_callback_may_be_a_coroutine(control: Control) -> None:
     made = control("account")
     intent_id: str = control("intent", walletId=made["walletId"])
     moves = {"intent.planned": "executing", "intent.executing": "completed"}
-    told: list[str] = []
+    types: list[str] = []
 
-    async def hear(event: Event) -> None:
-        told.append(event.type)
+    async def on_event(event: Event) -> None:
+        types.append(event.type)
         to = moves.get(event.type)
         if to:
             await anyio.to_thread.run_sync(
@@ -174,13 +174,13 @@ async def test_a_coroutine_is_told_and_waited_for(control: Control) -> None:
             )
 
     async with steward.AsyncSteward(made["key"]) as client:
-        await client.intents.wait_for_completion(intent_id, on_event=hear, timeout=60)
-    assert told == TIMELINE
+        await client.intents.wait_for_completion(intent_id, on_event=on_event, timeout=60)
+    assert types == TIMELINE
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_waiting_that_is_cancelled_ends_at_once(control: Control) -> None:
+async def test_a_cancelled_wait_ends_at_once(control: Control) -> None:
     made = control("account")
     intent_id: str = control("intent", walletId=made["walletId"])
     async with steward.AsyncSteward(made["key"]) as client, anyio.create_task_group() as group:
@@ -189,10 +189,10 @@ async def test_a_waiting_that_is_cancelled_ends_at_once(control: Control) -> Non
             group.cancel_scope.cancel()
 
         await client.intents.wait_for_completion(intent_id, on_event=cancel)
-        pytest.fail("It went on.")
+        pytest.fail("The wait continued after its cancellation.")
 
 
-def test_an_exception_of_whoever_is_told_ends_the_waiting(
+def test_an_exception_of_the_callback_ends_the_wait(
     customer: Customer, intent_id: str
 ) -> None:
     def fail(_: Event) -> None:
@@ -205,33 +205,33 @@ def test_an_exception_of_whoever_is_told_ends_the_waiting(
 WAITER = """
 import sys
 from steward import Steward
-told = lambda event: print(event.type, flush=True)
-print(Steward(sys.argv[1]).intents.wait_for_completion(sys.argv[2], on_event=told).status, flush=True)
+show = lambda event: print(event.type, flush=True)
+print(Steward(sys.argv[1]).intents.wait_for_completion(sys.argv[2], on_event=show).status, flush=True)
 """
 
 
 @contextmanager
 def _waiter(
-    order: list[str], env: dict[str, str]
+    command: list[str], env: dict[str, str]
 ) -> Generator[subprocess.Popen[str], None, None]:
-    """A process that is killed in the end, wherever it is then."""
-    with subprocess.Popen(order, env=env, stdout=subprocess.PIPE, text=True) as process:
+    """Runs a waiting process and kills it at the end."""
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
         finally:
             process.kill()
 
 
-def test_another_process_waits_on_where_one_was_killed(control: Control) -> None:
+def test_another_process_continues_the_wait_of_a_killed_one(control: Control) -> None:
     made = control("account")
     intent_id: str = control("intent", walletId=made["walletId"])
-    order = [sys.executable, "-c", WAITER, made["key"], intent_id]
+    command = [sys.executable, "-c", WAITER, made["key"], intent_id]
     env = {**os.environ, "PYTHONPATH": "src"}
-    with _waiter(order, env) as first:
+    with _waiter(command, env) as first:
         assert first.stdout is not None
         assert [first.stdout.readline().strip() for _ in range(2)] == TIMELINE[:2]
     control("move", intentId=intent_id, to="executing")
-    with _waiter(order, env) as second:
+    with _waiter(command, env) as second:
         assert second.stdout is not None
         assert [second.stdout.readline().strip() for _ in range(3)] == TIMELINE[:3]
         control("move", intentId=intent_id, to="completed")

@@ -1,4 +1,4 @@
-"""The whole service: an API that goes away, and a failure on demand."""
+"""The whole service: an API outage, and a simulated failure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from steward.models import Event
 from tests.conftest import Control
 
 
-def test_the_api_goes_away_and_comes_back_while_an_intent_is_waited_for(control: Control) -> None:
-    told: list[Event] = []
+def test_an_outage_of_the_api_does_not_end_the_wait(control: Control) -> None:
+    received: list[Event] = []
 
-    def hear(event: Event) -> None:
-        told.append(event)
+    def on_event(event: Event) -> None:
+        received.append(event)
         if event.type == "intent.created":
             control("cutApi")
 
@@ -24,18 +24,18 @@ def test_the_api_goes_away_and_comes_back_while_an_intent_is_waited_for(control:
         wallet = client.wallets.create("cut")
         client.demo.wait_for_completion(client.demo.fund(wallet.id).id)
         made = client.intents.lend(wallet_id=wallet.id, amount=Decimal("0.75"))
-        done = client.intents.wait_for_completion(made.id, on_event=hear, timeout=120)
+        done = client.intents.wait_for_completion(made.id, on_event=on_event, timeout=120)
         listed = list(client.events.list(intent_id=made.id))
         (position,) = client.positions.get(wallet.id).positions
-    assert [one.id for one in told] == [one.id for one in listed]
+    assert [one.id for one in received] == [one.id for one in listed]
     assert done.results is not None and done.results.final_amount is not None
-    # A bridge keeps its fee; Aave counts in units that may round down.
+    # The bridge charges a fee, and Aave may round down.
     assert Decimal("0.74") < done.results.final_amount <= Decimal("0.75")
     assert Decimal("0.74") < position.current_value <= Decimal("0.75")
 
 
 @pytest.mark.anyio
-async def test_a_failure_on_demand_says_where_the_money_is() -> None:
+async def test_a_simulated_failure_contains_its_funds() -> None:
     async with AsyncSteward() as client:
         wallet = await client.wallets.create("unlucky")
         funding = await client.demo.fund(wallet.id)

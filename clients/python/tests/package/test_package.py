@@ -1,4 +1,4 @@
-"""What would be published."""
+"""The published wheel and source distribution."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MODULES = sorted(
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("dist")
-    order = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(place), str(FOLDER)]
-    done = subprocess.run(order, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(place), str(FOLDER)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
     for one in place.iterdir():
         print(f"{one.name}: {one.stat().st_size} bytes")
     return place
 
 
-def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
+def test_the_wheel_contains_only_the_package(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     assert wheel.name == "steward_sdk-0.3.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
@@ -40,7 +40,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
     assert "Requires-Python: >=3.10" in metadata
 
 
-def test_the_source_distribution_has_what_the_wheel_is_built_of(built: Path) -> None:
+def test_the_source_distribution_contains_only_the_sources_of_the_wheel(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
         names = {name.removeprefix("steward_sdk-0.3.0/") for name in archive.getnames()}
@@ -48,10 +48,10 @@ def test_the_source_distribution_has_what_the_wheel_is_built_of(built: Path) -> 
     assert names - own == {f"src/{name}" for name in [*MODULES, "steward/py.typed"]}
 
 
-def test_the_wheel_works_by_itself(built: Path) -> None:
+def test_the_wheel_is_importable_without_installation(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     code = "import steward, sys; assert sys.argv[1] in steward.__file__; print(steward.Steward)"
-    order = [sys.executable, "-W", "error", "-c", code, str(wheel)]
+    command = [sys.executable, "-W", "error", "-c", code, str(wheel)]
     env = {"PYTHONPATH": str(wheel), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(order, env=env, cwd=built, capture_output=True, text=True, check=False)
-    assert done.stdout == "<class 'steward._client.Steward'>\n", done.stderr
+    result = subprocess.run(command, env=env, cwd=built, capture_output=True, text=True, check=False)
+    assert result.stdout == "<class 'steward._client.Steward'>\n", result.stderr

@@ -1,4 +1,4 @@
-"""The example, as a reader starts it."""
+"""The example app, started as documented."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ import pytest
 from steward import Steward
 
 FOLDER = Path(__file__).parents[4] / "examples" / "savings-app-py"
-# The app needs its secret to start, and Steward the app's address to make one.
 PORT_LINE = re.compile(r"http://127\.0\.0\.1:(\d+)")
 
 
 def start(port: int, secret: str) -> subprocess.Popen[str]:
     env = {**os.environ, "PORT": str(port), "STEWARD_WEBHOOK_SECRET": secret, "PYTHONPATH": "src"}
-    order = [sys.executable, str(FOLDER / "app.py")]
-    return subprocess.Popen(order, env=env, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(FOLDER / "app.py")]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[str]:
+    # The webhook secret depends on the port of the app, and the app starts with the secret: start it twice.
     with start(0, "") as first:
         port = _port_of(first)
         first.kill()
@@ -62,19 +62,19 @@ def until(app: str, path: str, passes: Callable[[dict[str, Any]], bool]) -> dict
     return answer
 
 
-def test_a_user_opens_an_account_saves_and_earns(app: str) -> None:
+def test_a_user_opens_an_account_and_saves_once_per_order(app: str) -> None:
     ask(app, "POST", "/users/carol")
     until(app, "/users/carol", lambda shown: shown["cash"] == "1")
     made = ask(app, "POST", "/users/carol/savings", {"amount": "1", "order": "first"})
     again = ask(app, "POST", "/users/carol/savings", {"amount": "1", "order": "first"})
     assert again["id"] == made["id"]
-    until(app, f"/savings/{made['id']}", lambda told: told["status"] == "completed")
+    until(app, f"/savings/{made['id']}", lambda saving: saving["status"] == "completed")
     shown = until(app, "/users/carol", lambda shown: Decimal(shown["saved"]) > 0)
     assert Decimal("0.99") < Decimal(shown["saved"]) <= Decimal("1.01")
     assert Decimal(shown["cash"]) < Decimal("0.01")
 
 
-def test_what_happens_is_told_by_webhooks(app: str) -> None:
+def test_webhooks_are_delivered(app: str) -> None:
     with Steward() as client:
         (hook,) = client.webhooks.list()
         for delivery in client.webhooks.deliveries(hook.id).page().data:
@@ -87,17 +87,17 @@ def test_what_happens_is_told_by_webhooks(app: str) -> None:
     assert [one.status for one in sent.attempts] == [200]
 
 
-def test_what_is_not_signed_is_not_believed(app: str) -> None:
+def test_an_unsigned_webhook_is_rejected(app: str) -> None:
     forged = {"id": "evt_1", "type": "intent.completed", "timestamp": "2026-11-21T04:36:07Z"}
     answer = httpx2.post(f"{app}/webhooks", json={**forged, "data": {"status": "completed"}})
     assert answer.status_code == 400
 
 
-def test_mistakes_are_told_as_such(app: str) -> None:
+def test_invalid_requests_have_their_status(app: str) -> None:
     bad = [
         ("POST", "/users/carol/savings", b"{}", 400),
         ("POST", "/users/carol/savings", b'{"amount": "1e9x", "order": 1}', 400),
-        ("GET", "/users/nobody", b"", 404),
+        ("GET", "/users/missing", b"", 404),
         ("GET", "/", b"", 404),
     ]
     for method, path, body, status in bad:

@@ -22,7 +22,7 @@ export type WriteOptions = CallOptions & {
 export type QueryValue = string | number | boolean | Date | readonly string[] | undefined
 export type Query = Record<string, QueryValue>
 
-export type ApiCall = {
+export type ClientCall = {
   method: 'GET' | 'POST'
   /** Path below the origin, with `/v1`. */
   path: string
@@ -36,18 +36,18 @@ export type ApiCall = {
 
 export type Transport = {
   /** Makes a call, with retries. @throws {StewardError} */
-  send<Body>(call: ApiCall): Promise<ParsedResponse<Body>>
+  send<Body>(call: ClientCall): Promise<ParsedResponse<Body>>
   /** Makes one attempt without reading the body. @throws {ConnectionError} or the reason of the signal. */
-  open(call: ApiCall, signal: AbortSignal | undefined): Promise<Response>
+  open(call: ClientCall, signal: AbortSignal | undefined): Promise<Response>
 }
 
 export function createTransport(settings: Settings): Transport {
   const { maxRetries, hooks } = settings
-  const open = (call: ApiCall, signal: AbortSignal | undefined) =>
+  const open = (call: ClientCall, signal: AbortSignal | undefined) =>
     request(settings, call, { attempt: 1, signal })
   return {
     open,
-    async send<Body>(call: ApiCall) {
+    async send<Body>(call: ClientCall) {
       const { signal, maxRetries: retries = maxRetries } = call.options ?? {}
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -64,7 +64,7 @@ export function createTransport(settings: Settings): Transport {
   }
 }
 
-async function tryOnce<Body>(settings: Settings, call: ApiCall, attempt: number) {
+async function tryOnce<Body>(settings: Settings, call: ClientCall, attempt: number) {
   const { signal, timeoutMs = settings.timeoutMs } = call.options ?? {}
   const limit = limitTime(timeoutMs, signal)
   try {
@@ -81,7 +81,7 @@ type Try = { attempt: number; signal: AbortSignal | undefined }
 
 async function request(
   { origin, fetch, hooks, ...settings }: Settings,
-  call: ApiCall,
+  call: ClientCall,
   { attempt, signal }: Try,
 ): Promise<Response> {
   const { method, path, query = {}, text } = call
@@ -104,7 +104,10 @@ async function request(
 
 type Credentials = Pick<Settings, 'apiKey' | 'isBrowser'>
 
-const toHeaders = ({ apiKey, isBrowser }: Credentials, call: ApiCall): Record<string, string> => ({
+const toHeaders = (
+  { apiKey, isBrowser }: Credentials,
+  call: ClientCall,
+): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
   // An extra header would cause a preflight request in browsers.
   ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.3.0' }),
@@ -122,7 +125,7 @@ export const toKnown = (cause: unknown): StewardError =>
     ? cause
     : new ConnectionError({ code: 'CONNECTION', message: 'The service cannot be reached.', cause })
 
-function withKey(error: StewardError, { idempotencyKey }: ApiCall): StewardError {
+function withKey(error: StewardError, { idempotencyKey }: ClientCall): StewardError {
   return idempotencyKey === undefined ? error : Object.assign(error, { idempotencyKey })
 }
 

@@ -5,7 +5,7 @@ import type { StateName } from '../../ui/feedback/State.js'
 import type { TimelineRow } from '../../ui/Timeline.js'
 
 type StepPhase = NonNullable<Step['status']>
-type BridgePart = NonNullable<Step['operations']>[number]
+type BridgeOperation = NonNullable<Step['operations']>[number]
 
 const states: Record<StepPhase, StateName> = {
   pending: 'open',
@@ -43,7 +43,7 @@ function stepRow(step: Step, own: Transaction[], failure: string | undefined): T
   }
 }
 
-function partRow(step: Step, part: BridgePart, own: Transaction[]): TimelineRow {
+function partRow(step: Step, part: BridgeOperation, own: Transaction[]): TimelineRow {
   const isWaiting = part.status === 'waiting' || part.status === 'executing'
   return {
     key: `${step.sequence}-${part.type}`,
@@ -57,13 +57,13 @@ function partRow(step: Step, part: BridgePart, own: Transaction[]): TimelineRow 
   }
 }
 
-const partTexts: Record<BridgePart['type'], string> = {
+const partTexts: Record<BridgeOperation['type'], string> = {
   burn: 'Burn',
   attestation: 'Attestation',
   mint: 'Mint',
 }
 
-type TimeSpan = Pick<BridgePart, 'startedAt' | 'endedAt'>
+type TimeSpan = Pick<BridgeOperation, 'startedAt' | 'endedAt'>
 
 const spanOf = ({ startedAt, endedAt }: TimeSpan | Step) => ({
   ...(startedAt && { startedAt }),

@@ -38,13 +38,13 @@ export function Standing() {
   )
 }
 
-type RequestCount = OverviewState['requests']['day']
+type PeriodRequests = OverviewState['requests']['day']
 
-const sinceText = ({ since, requests, errors }: RequestCount) =>
+const sinceText = ({ since, requests, errors }: PeriodRequests) =>
   `${requests.toLocaleString()} requests, ${errors.toLocaleString()} failed, since ${exactText(new Date(since))}`
 
 /** The success rate in percent, rounded down: it is 100 % only without failures. */
-function rateText({ requests, errors }: RequestCount): string {
+function rateText({ requests, errors }: PeriodRequests): string {
   if (requests === 0) return '–'
   return percentText(Math.floor(((requests - errors) / requests) * 10_000) / 100)
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { actsQuery } from '../../api/queries.js'
+import { auditLogQuery } from '../../api/queries.js'
 import type { AuditEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
@@ -27,9 +27,9 @@ function detailOf({ action, detail, subject }: AuditEntry): string {
 const columns: Column<AuditEntry>[] = [
   {
     name: 'Action',
-    cell: (act) => (
-      <span title={`${act.action} ${act.subject}`}>
-        {words[act.action] ?? act.action} <span className="font-medium">{detailOf(act)}</span>
+    cell: (entry) => (
+      <span title={`${entry.action} ${entry.subject}`}>
+        {words[entry.action] ?? entry.action} <span className="font-medium">{detailOf(entry)}</span>
       </span>
     ),
   },
@@ -57,7 +57,7 @@ const columns: Column<AuditEntry>[] = [
 
 /** The audit log of the account, for owners. It is kept for ever. */
 export function AuditLog() {
-  const query = useInfiniteQuery(actsQuery)
+  const query = useInfiniteQuery(auditLogQuery)
   return (
     <Section title="Audit log">
       <List

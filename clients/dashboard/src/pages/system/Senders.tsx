@@ -8,9 +8,9 @@ import { State } from '../../ui/feedback/State.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 import { Elapsed } from '../../ui/values/Time.js'
 
-type SenderBalance = System['readiness']['senders'][number]
+type TreasuryBalance = System['readiness']['senders'][number]
 type SenderEntry = System['senders'][number]
-type SenderRow = SenderEntry & { gas: SenderBalance | undefined }
+type SenderRow = SenderEntry & { gas: TreasuryBalance | undefined }
 
 const senderColumns: Column<SenderRow>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
@@ -54,7 +54,7 @@ const senderColumns: Column<SenderRow>[] = [
   },
 ]
 
-type Props = { senders: SenderEntry[]; balances: SenderBalance[] }
+type Props = { senders: SenderEntry[]; balances: TreasuryBalance[] }
 
 /** The senders with their gas and pending transactions. */
 export function Senders({ senders, balances }: Props) {
@@ -74,7 +74,7 @@ export function Senders({ senders, balances }: Props) {
 /** Compares addresses without their checksum case. */
 const isOf =
   ({ chain, address }: SenderEntry) =>
-  (gas: SenderBalance) =>
+  (gas: TreasuryBalance) =>
     gas.chain === chain && gas.address.toLowerCase() === address.toLowerCase()
 
 function SenderState({ sender: { outOfGasSince, open } }: { sender: SenderEntry }) {
@@ -82,7 +82,7 @@ function SenderState({ sender: { outOfGasSince, open } }: { sender: SenderEntry 
   return open > 0 ? <State state="running">Sending</State> : <State state="done">Ready</State>
 }
 
-const balanceColumns: Column<SenderBalance>[] = [
+const balanceColumns: Column<TreasuryBalance>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },
   { name: 'Address', from: 'sm', cell: ({ address }) => <Id id={address} label="address" /> },
   {
@@ -99,7 +99,7 @@ const balanceColumns: Column<SenderBalance>[] = [
 ]
 
 /** The service's own money. */
-export function Treasury({ balances }: { balances: SenderBalance[] }) {
+export function Treasury({ balances }: { balances: TreasuryBalance[] }) {
   return (
     <Section title="Treasury">
       <Table

@@ -7,7 +7,7 @@ import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { State } from '../../ui/feedback/State.js'
 import { Time } from '../../ui/values/Time.js'
 import { problemsOf } from './problems.js'
-import { AuditLog, Stops } from './AuditLog.js'
+import { AuditLog, Pauses } from './PausesAndAuditLog.js'
 import { Chains } from './Chains.js'
 import { Senders, Treasury } from './Senders.js'
 import { Late } from './Late.js'
@@ -36,7 +36,7 @@ function Whole({ system }: { system: SystemState }) {
     <>
       <Verdict system={system} />
       <Late late={late} />
-      <Stops pauses={pauses} />
+      <Pauses pauses={pauses} />
       <Processes system={system} />
       <Chains chains={system.chains} states={readiness.chains} />
       <Senders senders={senders} balances={readiness.senders} />
@@ -48,17 +48,17 @@ function Whole({ system }: { system: SystemState }) {
 
 /** The problems that need an operator. */
 function Verdict({ system }: { system: SystemState }) {
-  const troubles = problemsOf(system)
+  const problems = problemsOf(system)
   return (
     <div className="mb-8 border-y border-line py-4">
-      {troubles.length === 0 ? (
+      {problems.length === 0 ? (
         <State state="done">All systems work</State>
       ) : (
         <State state="waiting">Needs attention</State>
       )}
       <ul className="mt-1 space-y-0.5 text-sm">
-        {troubles.map((trouble) => (
-          <li key={trouble}>{trouble}</li>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
         ))}
       </ul>
       <p className="mt-1 text-xs text-ink-3">

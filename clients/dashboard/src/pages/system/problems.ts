@@ -7,7 +7,7 @@ export function problemsOf(system: System): string[] {
   return [
     ...(temporal ? [] : ['Temporal does not answer: new intents wait.']),
     ...roles.filter(({ isThere }) => !isThere).map(({ role }) => `No ${role} process is running.`),
-    ...readiness.chains.flatMap(chainTroubles),
+    ...readiness.chains.flatMap(chainProblems),
     ...senders
       .filter(({ outOfGasSince }) => outOfGasSince !== null)
       .map(({ chain }) => `A sender on ${chainText(chain)} is out of gas.`),
@@ -18,7 +18,7 @@ export function problemsOf(system: System): string[] {
 
 type CheckedChain = System['readiness']['chains'][number]
 
-function chainTroubles({ chain, answered, endpoints, disabled }: CheckedChain): string[] {
+function chainProblems({ chain, answered, endpoints, disabled }: CheckedChain): string[] {
   const name = chainText(chain)
   const bad = endpoints.filter(({ state }) => state !== 'ok')
   return [

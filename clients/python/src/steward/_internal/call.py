@@ -16,29 +16,29 @@ Item = TypeVar("Item", bound=Model)
 QueryValue = str | int | bool | datetime | Sequence[str] | None
 
 LONGEST_PAGE = 100
-"""The most that a page has: each costs as much as any other."""
+"""Maximum entries of a page. The cost of a page does not depend on its length."""
 
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """One call of the API, and what its answer is."""
+    """One call of the API and the model of its response."""
 
     method: Literal["GET", "POST"]
     path: str
-    """Below the host: with `/v1`."""
+    """Path with `/v1`."""
     answer: type[Body]
     query: Mapping[str, QueryValue] = field(default_factory=dict[str, QueryValue])
     body: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     is_keyed: bool = False
-    """Gets an Idempotency-Key when the caller has named none."""
-    patience: float = 0
-    """Seconds that the API was asked to take its time."""
+    """Whether the call gets an Idempotency-Key when the caller passes none."""
+    long_poll_s: float = 0
+    """Seconds of a long poll, added to the timeout."""
 
 
 @dataclass(frozen=True)
 class ListCall(Generic[Item]):
-    """A list, which is read page by page."""
+    """A list that is read page by page."""
 
     path: str
     page: type[Page[Item]]
@@ -52,7 +52,7 @@ class ListCall(Generic[Item]):
         return Call("GET", self.path, self.page, query)
 
     def after(self, page: Page[Item]) -> ListCall[Item] | None:
-        """What follows a page; None after the last one."""
+        """The rest of the list after a page; None after the last page."""
         if not page.has_more or page.next_cursor is None:
             return None
         # The API accepts either a cursor or `after`.
@@ -62,7 +62,7 @@ class ListCall(Generic[Item]):
 
 @dataclass(frozen=True)
 class StreamCall:
-    """Events as they happen: of one intent, or of all."""
+    """A stream of the events of one intent or of the account."""
 
     path: str
     query: Mapping[str, QueryValue] = field(default_factory=dict[str, QueryValue])
@@ -70,32 +70,32 @@ class StreamCall:
 
 
 def target_of(path: str, query: Mapping[str, QueryValue]) -> str:
-    """Path and query as they are sent."""
+    """The encoded path and query."""
     search = urlencode({k: _query_text(v) for k, v in query.items() if v is not None})
     return f"{path}?{search}" if search else path
 
 
 def segment(value: str) -> str:
-    """A part of a path.
+    """A value encoded as one path segment.
 
     Raises:
-        ValueError: for nothing: the path would be another one.
+        ValueError: for empty text, which would name another endpoint.
     """
     if not value:
         raise ValueError("An id must not be empty.")
-    # As they are, these two would lead elsewhere.
+    # HTTP clients resolve these two as relative paths.
     return {".": "%2E", "..": "%2E%2E"}.get(value) or quote(value, safe="")
 
 
 def write(
     path: str, answer: type[Body], body: Mapping[str, Any], key: str | None
 ) -> Call[Body]:
-    """A POST that is done once, however often it is sent."""
+    """A POST with an idempotency key: repeated sends are executed once."""
     return Call("POST", path, answer, body=body, idempotency_key=key, is_keyed=True)
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """The fields that the caller has given."""
+    """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -103,7 +103,7 @@ def _query_text(value: QueryValue) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        # A moment without a zone is one of this machine, as `datetime` has it.
+        # As in `datetime`, a time without a zone is local time.
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
     if isinstance(value, (str, int)):
         return str(value)

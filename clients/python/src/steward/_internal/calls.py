@@ -101,8 +101,8 @@ def lend(
     `optimize="net"` counts bridge, swap and gas over `horizon_days`.
     """
     body = given(action="lend", walletId=wallet_id, amount=amount_text(amount), chain=chain)
-    wish = given(asset=asset, optimize=optimize, horizonDays=horizon_days, metadata=metadata)
-    return write("/v1/intents", models.Intent, {**body, **wish}, idempotency_key)
+    options = given(asset=asset, optimize=optimize, horizonDays=horizon_days, metadata=metadata)
+    return write("/v1/intents", models.Intent, {**body, **options}, idempotency_key)
 
 
 def withdraw(
@@ -116,8 +116,8 @@ def withdraw(
 ) -> Call[models.Intent]:
     """Withdraws lent money on `chain`. The amount `"max"` is everything, including interest."""
     body = given(action="withdraw", walletId=wallet_id, amount=amount_text(amount), chain=chain)
-    wish = given(asset=asset, metadata=metadata)
-    return write("/v1/intents", models.Intent, {**body, **wish}, idempotency_key)
+    options = given(asset=asset, metadata=metadata)
+    return write("/v1/intents", models.Intent, {**body, **options}, idempotency_key)
 
 
 def bridge(
@@ -152,9 +152,9 @@ def preview(
     """The plan of an intent. Nothing is stored or charged."""
     body = given(action=action, walletId=wallet_id, amount=amount_text(amount), asset=asset)
     way = given(chain=chain, fromChain=from_chain, toChain=to_chain)
-    wish = given(optimize=optimize, horizonDays=horizon_days, metadata=metadata)
+    options = given(optimize=optimize, horizonDays=horizon_days, metadata=metadata)
     query = {"dryRun": True}
-    return Call("POST", "/v1/intents", models.Preview, query, {**body, **way, **wish})
+    return Call("POST", "/v1/intents", models.Preview, query, {**body, **way, **options})
 
 
 def get_intent(
@@ -166,7 +166,7 @@ def get_intent(
     """
     query = {"wait": wait, "version": version}
     path = f"/v1/intents/{segment(intent_id)}"
-    return Call("GET", path, models.Intent, query, patience=wait or 0)
+    return Call("GET", path, models.Intent, query, long_poll_s=wait or 0)
 
 
 def list_intents(
@@ -179,7 +179,7 @@ def list_intents(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> ListCall[models.Intent]:
-    """Intents of the account, newest first; with `status` those in one of several."""
+    """Intents of the account, newest first, filtered by one or several `status` values."""
     query = {
         **{"walletId": wallet_id, "status": status, "action": action},
         **{"createdAfter": created_after, "createdBefore": created_before},

@@ -64,7 +64,7 @@ async def ask(engine: Engine, call: Call[Body], *, max_retries: int | None = Non
             delay = delay_after(error, failures) if failures <= retries else None
             if delay is None:
                 raise
-            log.info("%s %s: %s, again in %.1f s", call.method, call.path, error.code, delay)
+            log.info("%s %s: %s, retry in %.1f s", call.method, call.path, error.code, delay)
         await engine.port.sleep(delay)
 
 
@@ -78,7 +78,7 @@ def to_request(settings: Settings, call: Call[Body]) -> Request:
         headers["content-type"] = "application/json"
         content = json.dumps(call.body, ensure_ascii=False, allow_nan=False).encode()
     url = settings.origin + target_of(call.path, call.query)
-    return Request(call.method, url, headers, content, settings.timeout + call.patience)
+    return Request(call.method, url, headers, content, settings.timeout + call.long_poll_s)
 
 
 async def _try_once(port: Port, call: Call[Body], request: Request) -> Answer:
@@ -110,7 +110,7 @@ async def items(engine: Engine, call: ListCall[Item]) -> AsyncGenerator[Item, No
 
 
 class Listening:
-    """A stream that is open."""
+    """An open stream."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -118,7 +118,7 @@ class Listening:
         self.is_settled = stream.answer.status == 204
         """The stream is complete and has no more events."""
 
-    async def hear(self) -> list[Message] | None:
+    async def read(self) -> list[Message] | None:
         """The next messages, possibly only a heartbeat; None when the stream has ended."""
         if self.is_settled:
             return None
@@ -146,7 +146,7 @@ async def listen(engine: Engine, call: StreamCall, silence: float) -> AsyncGener
             raise error_of(stream.answer)
         kind = stream.answer.headers.get("content-type", "")
         if stream.answer.status != 204 and not kind.startswith("text/event-stream"):
-            raise InvalidAnswerError("No stream of events came.", status=stream.answer.status)
+            raise InvalidAnswerError("The response is not a stream of events.", status=stream.answer.status)
         log.debug("%s: stream opened", call.path)
         yield Listening(stream)
     finally:
@@ -159,9 +159,9 @@ def to_event(data: str) -> Event:
 
 
 async def events(engine: Engine, call: StreamCall) -> AsyncGenerator[Event, None]:
-    """Events as they happen, over breaks of the stream. Raises StewardError of what will not pass.
+    """Yields events and reopens a broken stream. Raises StewardError for an error that a retry cannot resolve.
 
-    Until it was open once, a stream is tried as often as any call; afterwards for ever.
+    The first connection has the retries of any call. After it, retries have no limit.
     """
     failures = 0
     was_open = False
@@ -169,9 +169,9 @@ async def events(engine: Engine, call: StreamCall) -> AsyncGenerator[Event, None
         try:
             async with listen(engine, call, SILENCE_S) as listening:
                 was_open = True
-                while (heard := await listening.hear()) is not None:
+                while (messages := await listening.read()) is not None:
                     failures = 0
-                    for message in heard:
+                    for message in messages:
                         call = replace(call, after=message.id or call.after)
                         if message.data is not None:
                             yield to_event(message.data)
@@ -181,8 +181,8 @@ async def events(engine: Engine, call: StreamCall) -> AsyncGenerator[Event, None
             delay = jitter(failures)
         except StewardError as error:
             failures += 1
-            is_patient = was_open or failures <= engine.settings.max_retries
-            if not (is_patient and may_pass(error)):
+            can_retry = was_open or failures <= engine.settings.max_retries
+            if not (can_retry and may_pass(error)):
                 raise
             delay = (error.retry_after or 0) + jitter(failures)
         await engine.port.sleep(delay)

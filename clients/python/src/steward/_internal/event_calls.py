@@ -18,7 +18,7 @@ def list_events(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> ListCall[models.Event]:
-    """What has happened, oldest first; with `after` from behind the event with that id. Free."""
+    """Events of the account, oldest first. `after` is the id of the last known event. Free."""
     query = _event_query(type, wallet_id, intent_id)
     page = models.Page[models.Event]
     return ListCall("/v1/events", page, {**query, "after": after}, cursor, limit)
@@ -31,9 +31,9 @@ def stream_events(
     intent_id: str | None = None,
     after: str | None = None,
 ) -> StreamCall:
-    """What happens from now on, or behind the event `after`, without an end. Free.
+    """Events from now on, or after the event `after`, without an end. Free.
 
-    A stream that breaks is opened again where it was: no event is missed and none comes twice.
+    A broken stream is reopened after its last event, so each event is delivered once.
     """
     return StreamCall("/v1/events", _event_query(type, wallet_id, intent_id), after)
 
@@ -50,7 +50,7 @@ def create_webhook(
     description: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[models.CreatedWebhook]:
-    """Has events sent to a URL: all of them, or those named. Its `secret` is shown only now."""
+    """Creates an endpoint for all events or for the types in `events`. `secret` is returned only here."""
     named = None if events is None else list(events)
     body = given(url=url, events=named, description=description)
     return write("/v1/webhooks", models.CreatedWebhook, body, idempotency_key)
@@ -77,7 +77,7 @@ def update_webhook(
     status: Literal["enabled", "disabled"] | None = None,
     idempotency_key: str | None = None,
 ) -> Call[models.Webhook]:
-    """Changes what is named, and nothing else."""
+    """Changes the given fields."""
     named = None if events is None else list(events)
     body = given(url=url, events=named, description=description, status=status)
     path = f"/v1/webhooks/{segment(webhook_id)}"
@@ -87,7 +87,7 @@ def update_webhook(
 def delete_webhook(
     webhook_id: str, *, idempotency_key: str | None = None
 ) -> Call[models.DeletedWebhook]:
-    """Ends a webhook. What was not delivered yet is not delivered any more."""
+    """Deletes a webhook. Pending deliveries are not sent."""
     path = f"/v1/webhooks/{segment(webhook_id)}/delete"
     return write(path, models.DeletedWebhook, {}, idempotency_key)
 
@@ -95,7 +95,7 @@ def delete_webhook(
 def rotate_webhook_secret(
     webhook_id: str, *, grace_hours: int | None = None, idempotency_key: str | None = None
 ) -> Call[models.RotatedSecret]:
-    """A new secret, shown only now. The old one signs, too, for `grace_hours` (24)."""
+    """Creates a new secret, returned only here. The old secret also signs for `grace_hours` (24)."""
     path = f"/v1/webhooks/{segment(webhook_id)}/rotate-secret"
     body = given(graceHours=grace_hours)
     return write(path, models.RotatedSecret, body, idempotency_key)
@@ -110,7 +110,7 @@ def test_webhook(webhook_id: str, *, idempotency_key: str | None = None) -> Call
 def list_deliveries(
     webhook_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ListCall[models.Delivery]:
-    """What was sent to a webhook, newest first, with what it answered."""
+    """Deliveries of a webhook, newest first, with their responses."""
     path = f"/v1/webhooks/{segment(webhook_id)}/deliveries"
     return ListCall(path, models.Page[models.Delivery], {}, cursor, limit)
 
@@ -118,7 +118,7 @@ def list_deliveries(
 def resend_delivery(
     webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None
 ) -> Call[models.Delivery]:
-    """Delivers an event once more."""
+    """Delivers an event again."""
     path = f"/v1/webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/resend"
     return write(path, models.Delivery, {}, idempotency_key)
 

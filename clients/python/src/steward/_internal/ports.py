@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Stream(Protocol):
-    """An answer that goes on: `answer` has no content of one that is a stream of events."""
+    """A streamed response. The `answer` of an event stream has no content."""
 
     answer: Answer
 
@@ -29,7 +29,7 @@ class Stream(Protocol):
 
 
 class Port(Protocol):
-    """What the engine needs of the world. All of it raises ConnectionError and TimeoutError."""
+    """Transport of the engine. Its methods raise ConnectionError and TimeoutError."""
 
     async def send(self, request: Request) -> Answer: ...
     async def open(self, request: Request) -> Stream: ...
@@ -37,16 +37,16 @@ class Port(Protocol):
 
 
 def run(awaitable: Awaitable[Result]) -> Result:
-    """The result of what never waits, because its port blocks instead."""
+    """The result of a coroutine that never suspends, because its port blocks."""
     try:
         awaitable.__await__().send(None)
     except StopIteration as end:
         return cast(Result, end.value)
-    raise RuntimeError("A blocking client cannot wait for something else.")
+    raise RuntimeError("A blocking client cannot run a coroutine that suspends.")
 
 
 class BlockingPort:
-    """Its methods never wait: they are done when they return."""
+    """Blocks in each method, so its coroutines never suspend."""
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client
@@ -82,7 +82,7 @@ class BlockingStream:
 
 
 class AsyncPort:
-    """Waits as the event loop does."""
+    """Runs in the event loop."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
@@ -145,8 +145,8 @@ def _own_errors() -> Generator[None, None, None]:
     try:
         yield
     except httpx2.TimeoutException as error:
-        raise TimeoutError("The service did not respond in time.") from error
+        raise TimeoutError("The service did not respond in time. Try again.") from error
     except httpx2.TransportError as error:
-        raise ConnectionError("The service cannot be reached.") from error
+        raise ConnectionError("The service cannot be reached. Check base_url and the network.") from error
     except httpx2.RequestError as error:
         raise InvalidAnswerError("The response cannot be read.") from error

@@ -1,4 +1,4 @@
-"""What is decided alike for blocking and asynchronous clients: no input or output here."""
+"""Pure rules of both clients, without input or output."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ..models import AnyModel, Intent
 
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 8.0
-# A window of the rate limit is a minute. What asks for more, such as a daily limit, is the caller's to decide.
+# The rate limit resets every minute. Longer delays, such as of a daily limit, are raised to the caller.
 LONGEST_RETRY_AFTER_S = 60.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Whose client it is, and how patient."""
+    """Key, address and limits of a client."""
 
     api_key: str = field(repr=False)
     origin: str
-    """Where the service is: without `/v1`, without a slash at its end."""
+    """Address of the service without `/v1` and without a trailing slash."""
     timeout: float
     max_retries: int
 
@@ -44,27 +44,27 @@ class Settings:
 def to_settings(
     api_key: str | None, base_url: str | None, timeout: float, max_retries: int
 ) -> Settings:
-    """What the caller has given, else the environment.
+    """The arguments of the caller, by default the environment.
 
     Raises:
-        ValueError: when key or address are missing, or cannot be what they should be.
+        ValueError: when the key or the address is missing or malformed.
     """
     key = api_key or os.environ.get("STEWARD_API_KEY")
     url = base_url or os.environ.get("STEWARD_BASE_URL")
     if not key:
-        raise ValueError("Pass api_key, or set STEWARD_API_KEY.")
+        raise ValueError("The API key is missing. Pass api_key or set STEWARD_API_KEY.")
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("api_key has characters that no key has.")
+        raise ValueError("api_key contains invalid characters. Pass the key as the dashboard shows it.")
     if not url:
-        raise ValueError("Pass base_url, or set STEWARD_BASE_URL.")
+        raise ValueError("The address is missing. Pass base_url or set STEWARD_BASE_URL.")
     if not url.startswith(("http://", "https://")):
-        raise ValueError("base_url must begin with https:// or http://.")
+        raise ValueError("base_url must start with https:// or http://.")
     return Settings(key, url.rstrip("/").removesuffix("/v1"), timeout, max_retries)
 
 
 @dataclass(frozen=True)
 class Request:
-    """An HTTP request. `timeout` in seconds, for each time that something is waited for."""
+    """An HTTP request. `timeout` in seconds, for the connection and for each read or write."""
 
     method: str
     url: str
@@ -75,7 +75,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer. Names of headers are in lower case."""
+    """An HTTP response. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -96,10 +96,10 @@ def headers_of(settings: Settings) -> dict[str, str]:
 
 
 def read_model(answer: Answer, kind: type[AnyModel]) -> AnyModel:
-    """What the API has answered.
+    """The model of a response.
 
     Raises:
-        StewardError: of the class that belongs to the code of the answer.
+        StewardError: for a response without a 2xx status, in the class of its code.
     """
     if not answer.is_ok:
         raise error_of(answer)
@@ -107,10 +107,10 @@ def read_model(answer: Answer, kind: type[AnyModel]) -> AnyModel:
         return kind.model_validate(json.loads(answer.content))
     except ValidationError as error:
         places = {".".join(map(str, one["loc"])) for one in error.errors(include_input=False)}
-        message = f"The answer is none of this API: see {', '.join(sorted(places)[:5])}."
+        message = f"The response does not match the API. Check {', '.join(sorted(places)[:5])}."
     except ValueError:
-        message = f"The answer is not JSON (HTTP {answer.status}). Does base_url name the service?"
-    # Outside the handlers: what they have caught quotes the answer.
+        message = f"The response is not JSON (HTTP {answer.status}). Check base_url."
+    # Raised outside the handlers, because the caught exceptions quote the response.
     raise InvalidAnswerError(message, status=answer.status, details=_named(answer))
 
 
@@ -131,7 +131,7 @@ def error_of(answer: Answer) -> StewardError:
 
 
 def may_pass(error: BaseException) -> bool:
-    """Whether the same call may succeed later. A POST has a key by which it is done once."""
+    """Whether the same call may succeed later. The idempotency key of a POST makes its retry safe."""
     if isinstance(error, IntentFailedError) or not isinstance(error, StewardError):
         return False
     if error.status is None:
@@ -140,33 +140,33 @@ def may_pass(error: BaseException) -> bool:
 
 
 def delay_after(error: BaseException, failures: int) -> float | None:
-    """Seconds to wait before a call is made again; None when another try makes no sense.
+    """Seconds until the next attempt; None without another attempt.
 
-    What the answer asks for wins over full jitter, as long as it is no more than a minute.
+    `Retry-After` up to one minute wins over full jitter.
 
     Args:
-        failures: So many tries have failed, this one included.
+        failures: Number of failed attempts, including this one.
     """
     if not may_pass(error):
         return None
-    asked = cast(StewardError, error).retry_after
-    if asked is None:
+    retry_after = cast(StewardError, error).retry_after
+    if retry_after is None:
         return jitter(failures)
-    return asked if asked <= LONGEST_RETRY_AFTER_S else None
+    return retry_after if retry_after <= LONGEST_RETRY_AFTER_S else None
 
 
 def jitter(failures: int) -> float:
-    """Full jitter: many clients that failed together do not come back together."""
+    """A delay in seconds with full jitter, which spreads the retries of many clients."""
     return random.uniform(0, min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(failures - 1, 10)))
 
 
-def is_over(intent: Intent) -> bool:
+def has_ended(intent: Intent) -> bool:
     """Whether an intent has ended. An unknown status has not, unless `ended_at` is set."""
     return intent.status in ("completed", "failed") or intent.ended_at is not None
 
 
 def _retry_after(answer: Answer, details: Mapping[str, Any]) -> float | None:
-    """In seconds: as header, a number or a date, or as detail."""
+    """Seconds from the header, a number or a date, or from the details."""
     header = answer.headers.get("retry-after", "")
     if header.isascii() and header.isdecimal():
         return float(header)

@@ -1,4 +1,4 @@
-"""Server-sent events as they come over the wire.
+"""Parses server-sent events.
 
 See https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
@@ -14,14 +14,14 @@ _LINE_END = re.compile("\r\n|\n|\r")
 
 @dataclass(frozen=True)
 class Message:
-    """`id`: where to go on after this. `data` is None of what only marks a place, or only lives."""
+    """A message. `id` is the position to resume from. `data` is None for heartbeats and positions without an event."""
 
     id: str
     data: str | None
 
 
 class SseParser:
-    """Makes messages of what arrives, wherever it is cut."""
+    """Parses messages from chunks of any length."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -30,23 +30,23 @@ class SseParser:
         self._data: list[str] = []
 
     def feed(self, chunk: bytes) -> list[Message]:
-        """The messages that are complete by now."""
+        """The messages that this chunk completes."""
         text = self._rest + self._decoder.decode(chunk)
-        # The other half of a line's end may be still to come.
-        held = "\r" if text.endswith("\r") else ""
-        *lines, rest = _LINE_END.split(text[: len(text) - len(held)])
-        self._rest = rest + held
-        return [message for line in lines if (message := self._take(line))]
+        # The line feed of this line end may be in the next chunk.
+        pending = "\r" if text.endswith("\r") else ""
+        *lines, rest = _LINE_END.split(text[: len(text) - len(pending)])
+        self._rest = rest + pending
+        return [message for line in lines if (message := self._parse_line(line))]
 
-    def _take(self, line: str) -> Message | None:
+    def _parse_line(self, line: str) -> Message | None:
         if line:
-            self._note(line)
+            self._set_field(line)
             return None
         data = "\n".join(self._data) if self._data else None
         self._data = []
         return Message(self._id, data)
 
-    def _note(self, line: str) -> None:
+    def _set_field(self, line: str) -> None:
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data":

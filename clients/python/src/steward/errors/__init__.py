@@ -1,4 +1,4 @@
-"""What goes wrong: one class for each code that the API answers with.
+"""Errors: one class for each code of the API.
 
 See `/docs/errors` of a deployment for what each code means and what to do.
 """

@@ -1,4 +1,4 @@
-"""The codes that the API answers with: a class for each."""
+"""One class for each error code of the API."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ class InvalidRequestError(StewardError):
 
     @property
     def issues(self) -> list[dict[str, str]]:
-        """`path` and `message` of each part that is wrong."""
+        """`path` and `message` of each problem."""
         return cast("list[dict[str, str]]", self.details.get("issues", []))
 
 
 class InsufficientFundsError(StewardError):
-    """The wallet has too little money where the intent needs it."""
+    """The wallet has less money than the intent needs."""
 
     default_code = "INSUFFICIENT_FUNDS"
 
     @property
     def required(self) -> Decimal | None:
-        """Whole tokens that the intent needs; None when all of a position was asked for."""
+        """Whole tokens that the intent needs; None for a withdrawal of `max`."""
         return _decimal(self.details.get("required"))
 
     @property
     def available(self) -> Decimal | None:
-        """Whole tokens that it may use, on one chain."""
+        """Whole tokens that the intent can use, on one chain."""
         return _decimal(self.details.get("available"))
 
     @property
     def held(self) -> list[HeldFunds]:
-        """What other intents of the wallet hold of the money."""
+        """Money that other intents of the wallet reserve."""
         return [HeldFunds.model_validate(one) for one in self.details.get("held", [])]
 
     @property
@@ -71,7 +71,7 @@ class WalletLimitExceededError(StewardError):
 
 
 class NotFoundError(StewardError):
-    """There is no such thing; also the base class of what is not found by its id."""
+    """The resource or path does not exist. Base class of the errors for unknown ids."""
 
     default_code = "NOT_FOUND"
 
@@ -101,7 +101,7 @@ class WebhookNotFoundError(NotFoundError):
 
 
 class DeliveryNotFoundError(NotFoundError):
-    """The webhook has no delivery with this id. They are kept for 30 days."""
+    """The webhook has no delivery with this id. Deliveries are kept for 30 days."""
 
     default_code = "DELIVERY_NOT_FOUND"
 
@@ -119,25 +119,25 @@ class RateLimitedError(StewardError):
 
 
 class InternalError(StewardError):
-    """Something went wrong in the service: report `request_id`."""
+    """The service failed unexpectedly. Report `request_id`."""
 
     default_code = "INTERNAL"
 
 
 class UnavailableError(StewardError):
-    """A part of the service, or every chain that was asked, does not answer now."""
+    """A part of the service, or every requested chain, does not respond."""
 
     default_code = "UNAVAILABLE"
 
 
 class NetworkError(StewardError):
-    """The network between the service and what it needs does not work."""
+    """The service cannot reach a system that it needs."""
 
     default_code = "NETWORK_ERROR"
 
 
 class RpcError(StewardError):
-    """A node of a chain does not answer."""
+    """A node of a chain does not respond."""
 
     default_code = "RPC_ERROR"
 
@@ -150,7 +150,7 @@ _answered = (
 )
 
 error_classes: dict[str, type[StewardError]] = {one.default_code: one for one in _answered}
-"""The class of each code that an answer can have."""
+"""The class of each error code."""
 
 
 def _decimal(text: object) -> Decimal | None:

@@ -1,4 +1,4 @@
-"""What all errors have in common, and those of this package itself."""
+"""The base class of all errors, and the errors without a code of the API."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ Reason = Literal[
     "no_liquidity",
     "capability_disabled",
 ]
-"""The special cases that `reason` names. New ones may come."""
+"""Values of `reason`. A newer API may return others."""
 
 
 class StewardError(Exception):
-    """Anything that goes wrong in a call; this class itself for a code that is newer than this client.
+    """The base class of all errors, also raised for codes that this version does not know.
 
     Attributes:
-        status: HTTP status of the answer; None when there was none.
-        code: Code of the answer, such as `INSUFFICIENT_FUNDS`.
-        message: For a person: what is wrong, and what to do.
-        details: Facts that belong to the code, as the API answered them.
-        request_id: Names the request; quote it when you ask for help.
-        reason: Names a special case of the code.
-        retry_after: Seconds after which the call may succeed, when the API returned them.
-        idempotency_key: Of a POST that may have been done all the same: sent again with this key, it is done
-            once and charged once.
+        status: HTTP status of the response; None without a response.
+        code: Code of the error, such as `INSUFFICIENT_FUNDS`.
+        message: The problem and the action, for people.
+        details: Facts of the error, as the API returned them.
+        request_id: Id of the request, for support.
+        reason: Special case of the code.
+        retry_after: Seconds after which the call may succeed; None when the API returned none.
+        idempotency_key: Key of a failed POST, which the service may have executed. A repeated call with this key
+            is executed and charged once.
     """
 
     default_code: ClassVar[str] = "UNKNOWN"
@@ -87,31 +87,31 @@ class StewardError(Exception):
 
 
 def _restore(kind: type[StewardError], message: str, state: dict[str, Any]) -> StewardError:
-    """An error as another process raised it."""
+    """Restores a pickled error."""
     error = kind(message)
     error.__dict__.update(state)
     return error
 
 
 class ConnectionError(StewardError, builtins.ConnectionError):
-    """No connection, or it was lost before the answer had come."""
+    """The connection failed, or was lost before the response arrived."""
 
     default_code = "CONNECTION"
 
 
 class TimeoutError(StewardError, builtins.TimeoutError):
-    """No answer came in time, or what was waited for is not over: it goes on, wait for it again."""
+    """The response, or the end of an intent or funding, did not arrive in time. Its execution continues; wait again."""
 
     default_code = "TIMEOUT"
 
 
 class InvalidAnswerError(StewardError):
-    """An answer came that is none of this API: a proxy's, say, or one of another service."""
+    """The response is not from this API, but for example from a proxy."""
 
     default_code = "INVALID_ANSWER"
 
 
 class WebhookVerificationError(StewardError):
-    """What came is not from the service, too old, or was changed on its way: answer it with 400."""
+    """The webhook has no valid signature or is too old. Respond with 400."""
 
     default_code = "WEBHOOK_VERIFICATION"

@@ -1,4 +1,4 @@
-"""What was waited for and has failed."""
+"""Errors of failed intents and fundings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .base import StewardError
 
 
 class IntentFailedError(StewardError):
-    """The intent failed. `code` is the reason; `intent.error.funds` contains where the money is."""
+    """The intent failed. `code` is the reason; `intent.error.funds` shows where the money is."""
 
     def __init__(self, intent: Intent) -> None:
         error = intent.error
-        message = error.message if error else f"It ended as {intent.status}."
+        message = error.message if error else f"its status is {intent.status}."
         super().__init__(f"{intent.id} failed: {message}", code=error.code if error else None)
         self.intent = intent
 
@@ -28,7 +28,7 @@ class BridgeFailedError(IntentFailedError):
 
 
 class BridgeTimeoutError(IntentFailedError):
-    """The money is in the bridge and arrives later: `intent.error.recovery` is set then."""
+    """The money is in the bridge and arrives later. `intent.error.recovery` is set then."""
 
     default_code = "BRIDGE_TIMEOUT"
 
@@ -58,7 +58,7 @@ class CancelledError(IntentFailedError):
 
 
 class FundingFailedError(StewardError):
-    """Test money that was waited for was not sent."""
+    """The test money was not sent."""
 
     default_code = "FUNDING_FAILED"
 
@@ -76,10 +76,10 @@ _failures = (
 )
 
 failure_classes: dict[str, type[IntentFailedError]] = {one.default_code: one for one in _failures}
-"""The class of each code that belongs to failed intents alone."""
+"""The class of each code that only failed intents have."""
 
 
 def failure_of(intent: Intent) -> IntentFailedError:
-    """Why an intent has failed; IntentFailedError itself for a code that answers have, too."""
+    """The error of a failed intent; IntentFailedError for codes without their own class."""
     code = intent.error.code if intent.error else ""
     return failure_classes.get(code, IntentFailedError)(intent)

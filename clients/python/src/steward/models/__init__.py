@@ -1,4 +1,4 @@
-"""What the API answers with.
+"""Models of the responses.
 
 Fields have the names of the API in snake_case. Decimal text is `Decimal`, minimal units are `int`; figures
 in USD and percent are estimates and stay `float`. A model is frozen, keeps fields that are newer than this

@@ -1,4 +1,4 @@
-"""What all answers have in common."""
+"""The base class of all models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Model(BaseModel):
-    """What all answers have in common."""
+    """The base class of all models."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True
@@ -22,7 +22,7 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 class Page(Model, Generic[Item]):
-    """A part of a list."""
+    """A page of a list."""
 
     data: list[Item]
     has_more: bool

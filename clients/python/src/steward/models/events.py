@@ -23,7 +23,7 @@ class Event(Model):
 
 
 class Webhook(Model):
-    """Where events of the account are sent: those in `events`, or all for `*`."""
+    """An endpoint for the event types in `events`; `*` is every type."""
 
     id: str
     url: str
@@ -36,27 +36,27 @@ class Webhook(Model):
 
 
 class CreatedWebhook(Webhook):
-    """A new webhook. `secret` is shown once: it is None where a lost answer was asked for again; rotate it then."""
+    """A new webhook. `secret` is returned once. It is None when the call is repeated; rotate it then."""
 
     secret: str | None = None
 
 
 class RotatedSecret(Model):
-    """A new secret, shown once. The one before signs, too, until `previous_until`."""
+    """A new secret, returned once. The previous secret also signs until `previous_until`."""
 
     secret: str | None = None
     previous_until: datetime
 
 
 class DeletedWebhook(Model):
-    """A webhook that is no more."""
+    """A deleted webhook."""
 
     id: str
     deleted: bool
 
 
 class DeliveryAttempt(Model):
-    """One try to deliver, and the beginning of what was answered."""
+    """One attempt of a delivery, and the beginning of the response."""
 
     at: datetime
     ms: int
@@ -66,7 +66,7 @@ class DeliveryAttempt(Model):
 
 
 class Delivery(Model):
-    """An event on its way to a webhook."""
+    """The delivery of an event to a webhook."""
 
     id: str
     webhook_id: str

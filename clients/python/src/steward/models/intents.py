@@ -1,4 +1,4 @@
-"""Intents: their plan, how far it is executed, and how they end."""
+"""Intents, their plans and their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StepPart(Model):
 
 
 class Step(Model):
-    """One step of a plan. Amounts in whole tokens; after a bridge or a swap they are forecasts."""
+    """One step of a plan. Amounts are in whole tokens. After a bridge or a swap they are estimates."""
 
     type: Literal["bridge", "deposit", "withdraw", "swap"] | str
     sequence: int
@@ -70,14 +70,14 @@ class Step(Model):
 
 
 class PlanWarning(Model):
-    """What to know before a plan is executed."""
+    """A warning about a plan."""
 
     code: str
     message: str
 
 
 class PlanAlternative(Model):
-    """A market that was not chosen, and why."""
+    """A market that the plan does not use, and the reason."""
 
     chain: str
     protocol: str
@@ -88,7 +88,7 @@ class PlanAlternative(Model):
 
 
 class ExecutionPlan(Model):
-    """What the service does for an intent."""
+    """The steps of an intent."""
 
     strategy: str
     target_chain: str
@@ -103,7 +103,7 @@ class ExecutionPlan(Model):
 
 
 class Transaction(Model):
-    """One operation on a chain."""
+    """One on-chain operation of an intent."""
 
     type: str
     step: int | None = None
@@ -118,7 +118,7 @@ class Transaction(Model):
 
 
 class Results(Model):
-    """What has been done so far: `final_amount` is what the last step moved, in whole tokens."""
+    """Results so far. `final_amount` is the amount of the last step in whole tokens."""
 
     completed_steps: int
     transactions: list[Transaction]
@@ -129,7 +129,7 @@ class Results(Model):
 
 
 class Recovery(Model):
-    """Money that came out of the bridge after its intent had failed."""
+    """Money that left the bridge after its intent had failed."""
 
     tx_hash: str
     chain: str
@@ -139,7 +139,7 @@ class Recovery(Model):
 
 
 class IntentError(Model):
-    """Why an intent failed, at which step, and where its money is."""
+    """The failure of an intent: reason, step and location of the money."""
 
     code: IntentFailureCode
     message: str
@@ -191,7 +191,7 @@ class Intent(Model):
 
 
 class Preview(Model):
-    """What an intent would do now. Nothing is stored or charged."""
+    """The plan of an intent that is not created. Nothing is stored or charged."""
 
     dry_run: bool
     wallet_id: str
@@ -202,7 +202,7 @@ class Preview(Model):
 
 
 class ReadToken(Model):
-    """Opens one intent to read, for some minutes: for browsers."""
+    """A token for browsers that reads one intent for some minutes."""
 
     token: str
     intent_id: str

@@ -1,4 +1,4 @@
-"""What is waited for, and where money is."""
+"""Wait reasons and locations of money."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .base import Model
 
 
 class WaitingFor(Model):
-    """What is waited for. Nothing has failed."""
+    """The reason of a wait. Nothing has failed."""
 
     code: str
     message: str
@@ -19,7 +19,7 @@ class WaitingFor(Model):
 
 
 class FundsAt(Model):
-    """Where money is: on a `chain` or in the `bridge`, in the wallet or lent to a `protocol`."""
+    """The location of money: on a `chain` or in the `bridge`, in the wallet or lent to a `protocol`."""
 
     chain: str
     asset: str
@@ -28,7 +28,7 @@ class FundsAt(Model):
 
 
 class HeldFunds(Model):
-    """Money that another intent of the wallet holds."""
+    """Money that another intent of the wallet reserves."""
 
     intent_id: str
     step: int
@@ -40,7 +40,7 @@ class HeldFunds(Model):
 
 
 class IncomingFunds(Model):
-    """Test money that is on its way to the wallet."""
+    """Test money that has not arrived yet."""
 
     funding_id: str
     chain: str

@@ -1,4 +1,4 @@
-"""Wallets: what they hold, what they have lent, and test money."""
+"""Wallets, balances, positions and test money."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Wallet(Model):
 
 
 class TokenBalance(Model):
-    """What a wallet holds of one token on one chain: `balance` in minimal units."""
+    """The balance of one token on one chain, in minimal units."""
 
     asset: str
     balance: int
@@ -33,14 +33,14 @@ class TokenBalance(Model):
 
 
 class ChainBalances(Model):
-    """What a wallet holds on one chain."""
+    """The balances of a wallet on one chain."""
 
     chain: str
     tokens: list[TokenBalance]
 
 
 class Balances(Model):
-    """What a wallet holds. `unavailable`: chains that do not answer now."""
+    """The balances of a wallet. `unavailable` lists chains that do not respond."""
 
     wallet_id: str
     address: str
@@ -50,7 +50,7 @@ class Balances(Model):
 
 
 class Position(Model):
-    """What a wallet has lent to one protocol on one chain, in whole tokens."""
+    """Money lent to one protocol on one chain, in whole tokens."""
 
     chain: str
     protocol: str
@@ -64,7 +64,7 @@ class Position(Model):
 
 
 class Positions(Model):
-    """What a wallet has lent."""
+    """The positions of a wallet."""
 
     wallet_id: str
     address: str
@@ -73,14 +73,14 @@ class Positions(Model):
 
 
 class FundingError(Model):
-    """Why test money was not sent."""
+    """The failure of a funding."""
 
     code: str
     message: str
 
 
 class Funding(Model):
-    """Test money for a wallet."""
+    """A transfer of test money to a wallet."""
 
     id: str
     wallet_id: str

@@ -1,4 +1,4 @@
-"""What lending pays."""
+"""Lending rates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .base import Model
 
 
 class YieldRate(Model):
-    """What a market pays now: `apy` in percent."""
+    """The current rate of a market. `apy` is in percent."""
 
     chain: str
     protocol: str
@@ -27,7 +27,7 @@ class BestYield(Model):
 
 
 class DisabledMarket(Model):
-    """A market that cannot be used now."""
+    """A market without a current rate."""
 
     chain: str
     protocol: str
@@ -45,7 +45,7 @@ class Yields(Model):
 
 
 class YieldSnapshot(Model):
-    """What a market paid at a moment."""
+    """A past rate of a market. `apy` is in percent."""
 
     chain: str
     protocol: str

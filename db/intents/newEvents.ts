@@ -13,21 +13,25 @@ import type { Db } from '../client/connect.js'
 export type EventQuery = { accountId: string; after: Position }
 
 /** `isHeld`: more events are committed, but a running transaction could still write an earlier one. */
-export type News = EventPage & { isHeld: boolean }
+export type NewEvents = EventPage & { isHeld: boolean }
 
 /**
  * The next events of several accounts, in one statement. Row policies limit each to its own events.
  *
  * @returns In the order of `wanted`, at most `limit` events of each account.
  */
-export async function readNews(db: Db, wanted: EventQuery[], limit: number): Promise<News[]> {
-  const rows = await runPrepared<NewsRow>(db, newsStatement, [
+export async function readNewEvents(
+  db: Db,
+  wanted: EventQuery[],
+  limit: number,
+): Promise<NewEvents[]> {
+  const rows = await runPrepared<NewEventRow>(db, newEventsStatement, [
     wanted.map(({ accountId }) => accountId),
     wanted.map(({ after }) => after.xact.toString()),
     wanted.map(({ after }) => after.id.toString()),
     limit,
   ])
-  const parts = wanted.map((): NewsRow[] => [])
+  const parts = wanted.map((): NewEventRow[] => [])
   for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
   return wanted.map(({ after }, at) => {
     const part = parts[at] ?? []
@@ -40,11 +44,11 @@ export async function readNews(db: Db, wanted: EventQuery[], limit: number): Pro
   })
 }
 
-type NewsRow = PageRow & { callAt: bigint; isVisible: boolean | null }
-const withoutEvent = (row: NewsRow): NewsRow => ({ ...row, id: null })
+type NewEventRow = PageRow & { callAt: bigint; isVisible: boolean | null }
+const withoutEvent = (row: NewEventRow): NewEventRow => ({ ...row, id: null })
 
-const newsStatement: Statement = {
-  name: 'news',
+const newEventsStatement: Statement = {
+  name: 'new events',
   text: `select call.at as "callAt", ${HORIZON}, x.*
     from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as call (account, xact, id, at)
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope

@@ -5,11 +5,11 @@ import { Section } from '../../ui/PageHead.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 import { Time } from '../../ui/values/Time.js'
 
-type StopEntry = System['pauses'][number]
-type OperatorAct = System['auditLog'][number]
+type PauseEntry = System['pauses'][number]
+type OperatorAction = System['auditLog'][number]
 
-const pauseColumns: Column<StopEntry>[] = [
-  { name: 'Subject', cell: (stop) => <Subject stop={stop} /> },
+const pauseColumns: Column<PauseEntry>[] = [
+  { name: 'Subject', cell: (pause) => <Subject pause={pause} /> },
   {
     name: 'Reason',
     from: 'sm',
@@ -20,7 +20,7 @@ const pauseColumns: Column<StopEntry>[] = [
 ]
 
 /** Active pauses and freezes, with operator and reason. */
-export function Stops({ pauses }: { pauses: StopEntry[] }) {
+export function Pauses({ pauses }: { pauses: PauseEntry[] }) {
   return (
     <Section title="Paused and frozen">
       {pauses.length === 0 ? (
@@ -37,7 +37,7 @@ export function Stops({ pauses }: { pauses: StopEntry[] }) {
   )
 }
 
-function Subject({ stop: { scope, subject } }: { stop: StopEntry }) {
+function Subject({ pause: { scope, subject } }: { pause: PauseEntry }) {
   switch (scope) {
     case 'deployment':
       return 'Whole deployment, paused'
@@ -49,7 +49,7 @@ function Subject({ stop: { scope, subject } }: { stop: StopEntry }) {
   }
 }
 
-const memberActionColumns: Column<OperatorAct>[] = [
+const auditLogColumns: Column<OperatorAction>[] = [
   { name: 'When', width: 'w-28', cell: ({ at }) => <Time at={at} /> },
   { name: 'Operator', width: 'w-40', from: 'sm', cell: ({ actor }) => actor },
   { name: 'Action', cell: ({ action, subject }) => `${action} ${subject}` },
@@ -57,7 +57,7 @@ const memberActionColumns: Column<OperatorAct>[] = [
 ]
 
 /** The newest entries of the operators' audit log. */
-export function AuditLog({ auditLog }: { auditLog: OperatorAct[] }) {
+export function AuditLog({ auditLog }: { auditLog: OperatorAction[] }) {
   return (
     <Section title="Audit log">
       {auditLog.length === 0 ? (
@@ -67,7 +67,7 @@ export function AuditLog({ auditLog }: { auditLog: OperatorAct[] }) {
       ) : (
         <Table
           label="Audit log"
-          columns={memberActionColumns}
+          columns={auditLogColumns}
           rows={auditLog}
           keyOf={({ at, action, subject }) => `${at} ${action} ${subject}`}
         />

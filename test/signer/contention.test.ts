@@ -106,7 +106,7 @@ async function statesOf(all: Submitted[]): Promise<string[]> {
   return rows.map((row) => `${row?.state}${row?.success === false ? ' failed' : ''}`).sort()
 }
 /** Clears the retry times of the operations that wait for their turn. */
-const letGo = (all: Submitted[]) =>
+const clearRetryTimes = (all: Submitted[]) =>
   world
     .db('operation')
     .whereIn(
@@ -122,7 +122,7 @@ describe('swaps of one pair', () => {
       all.push(await submitSwap(await walletWithDollars(3n * usdcUnits), 3n * usdcUnits))
     }
     for (let done = 0; done < all.length; done++) {
-      await letGo(all)
+      await clearRetryTimes(all)
       await signTwice()
       const waiting = Array.from({ length: all.length - done - 1 }, () => 'queued')
       const confirmed = Array.from({ length: done }, () => 'confirmed')
@@ -139,10 +139,10 @@ describe('swaps of one pair', () => {
     const all = [await swap(), await swap()]
     await world.sign()
     expect(await statesOf(all)).toEqual(['queued', 'signed'])
-    await letGo(all)
+    await clearRetryTimes(all)
     expect(await world.sign()).toBe(false)
     await include()
-    await letGo(all)
+    await clearRetryTimes(all)
     expect(await world.sign()).toBe(true)
     await include()
     expect(await statesOf(all)).toEqual(['confirmed', 'confirmed'])
@@ -155,7 +155,7 @@ describe('swaps of one pair', () => {
       await submitSwap(wallets[1] as StoredWallet, MUCH),
     ]
     for (let i = 0; i < 2; i++) {
-      await letGo(all)
+      await clearRetryTimes(all)
       await signTwice()
       await include()
     }
@@ -178,7 +178,7 @@ describe('swaps of one pair', () => {
     const all: Submitted[] = []
     for (const wallet of wallets) {
       all.push(await submitSwap(wallet, usdcUnits))
-      await letGo(all)
+      await clearRetryTimes(all)
       await world.sign()
       await include()
     }
@@ -196,7 +196,7 @@ describe('swaps of one pair', () => {
       const got = await world.usdcOf(address)
       expect(got > (usdcUnits * 98n) / 100n && got < (usdcUnits * 102n) / 100n).toBe(true)
     }
-    await letGo([third])
+    await clearRetryTimes([third])
     await signTwice()
     await include()
     expect(await statesOf([third])).toEqual(['confirmed'])
@@ -212,11 +212,11 @@ describe('swaps of one pair', () => {
     const included = world.db('operation').where({ id: stuck.operationId })
     expect(await statesOf([stuck])).toEqual(['signed'])
     await included.update({ tx_id: null, leased_until: later })
-    await letGo([other])
+    await clearRetryTimes([other])
     await signTwice()
     expect(await statesOf([other])).toEqual(['signed'])
     await include()
-    await letGo([stuck])
+    await clearRetryTimes([stuck])
     await world.sign()
     await include()
     expect(await statesOf([stuck, other])).toEqual(['confirmed', 'confirmed'])
@@ -240,7 +240,7 @@ describe('burns of one wallet', () => {
     expect(await statesOf(all)).toEqual(['queued', 'signed'])
     expect(await statesOf(independent)).toEqual(['signed', 'signed'])
     await include()
-    await letGo(all)
+    await clearRetryTimes(all)
     await signTwice()
     await include()
     expect(await statesOf([...all, ...independent])).toEqual(
@@ -261,11 +261,11 @@ describe('burns of one wallet', () => {
       const isHead = method === 'eth_getBlockByNumber' && params[0] === 'latest'
       return isHead ? { answer: head } : undefined
     })
-    await letGo([second])
+    await clearRetryTimes([second])
     await world.sign()
     expect(await statesOf([first, second])).toEqual(['confirmed', 'queued'])
     world.proxy.set(undefined)
-    await letGo([second])
+    await clearRetryTimes([second])
     await world.sign()
     expect(await statesOf([first, second])).toEqual(['confirmed', 'signed'])
   })
