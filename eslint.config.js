@@ -23,7 +23,7 @@ const noState = {
 const defaultExportFiles = [
   '*.config.js',
   'clients/dashboard/vite.config.ts',
-  'test/support/{secondsReporter,tallyReporter}.ts',
+  'test/support/run/{secondsReporter,tallyReporter}.ts',
 ]
 
 const testRelaxations = {

@@ -13,8 +13,8 @@ import { pageOption } from './page.js'
 import { printVerdict } from './verdict.js'
 
 /**
- * `GET /v1/wallets/:userId` and `POST /v1/wallets` of the API of a whole stack, beside a bare Express server on the
- * same Postgres. Both are measured in turn, so that a slow moment of the machine hits both; medians of the rounds.
+ * Compares `GET /v1/wallets/:userId` and `POST /v1/wallets` of a whole stack with a bare Express server on the same
+ * Postgres. Rounds alternate, so that a slow moment of the machine affects both. Results are medians.
  */
 const { values } = parseArgs({
   options: {
@@ -28,14 +28,14 @@ const SECONDS = Number(values.seconds)
 const CONNECTIONS = Number(values.connections)
 const ROUNDS = Number(values.rounds)
 const WARM_UP_SECONDS = 2
-/** Accounts with a key each. One alone makes all requests wait for its row. */
+/** Accounts with a key each. With a single account all requests would wait for its row. */
 const ACCOUNTS = 64
 const UNLIMITED = 1_000_000_000
 /** Throughput as a share of the bare server's. */
 const [MIN_READ, MIN_CREATED] = [0.9, 0.5]
 
-type Ports = { api: number; bare: number }
-type Pair = { api: LoadResult; bare: LoadResult }
+type ServerPorts = { api: number; bare: number }
+type LoadPair = { api: LoadResult; bare: LoadResult }
 
 const home = await createHome()
 const stack = await startStack(home)
@@ -53,13 +53,13 @@ try {
   removeHome(home)
 }
 
-async function compare(ports: Ports): Promise<void> {
+async function compare(ports: ServerPorts): Promise<void> {
   const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => insertCaller(db)))
   const reads = callers.map(toRead)
   const many = await measure(ports, reads)
   const one = await measure(ports, reads.slice(0, 1))
   const created = await measure(ports, (turn) => toCreation(callers[turn % ACCOUNTS] ?? []))
-  const latency = (pick: (pair: Pair) => number) => quantile(many.map(pick), 0.5)
+  const latency = (pick: (pair: LoadPair) => number) => quantile(many.map(pick), 0.5)
   printVerdict(
     [
       { ...throughput('GET wallet, a second, 64 accounts', many), atLeast: MIN_READ },
@@ -75,7 +75,7 @@ async function compare(ports: Ports): Promise<void> {
   )
 }
 
-/** Headers by which both servers know the account. Its wallet is that of `user`. */
+/** Headers by which both servers identify the account. Its wallet is that of `user`. */
 async function insertCaller(owner: Db): Promise<string[]> {
   const { accountId } = await insertTestWallet(owner)
   await owner('account')
@@ -92,7 +92,7 @@ function toRead(headers: string[]): Buffer {
   return Buffer.from(['GET /v1/wallets/user HTTP/1.1', ...headers, '', ''].join('\r\n'))
 }
 
-/** Creates the wallet of another user each time, with a key as clients send it. */
+/** Creates the wallet of a new user each time, with an idempotency key as clients send it. */
 function toCreation(headers: string[]): Buffer {
   const body = JSON.stringify({ userId: newId('user_') })
   const about = ['Content-Type: application/json', `Content-Length: ${body.length}`]
@@ -100,19 +100,19 @@ function toCreation(headers: string[]): Buffer {
   return Buffer.from([...lines, ...about, '', body].join('\r\n'))
 }
 
-async function measure(ports: Ports, requests: LoadRun['requests']): Promise<Pair[]> {
+async function measure(ports: ServerPorts, requests: LoadRun['requests']): Promise<LoadPair[]> {
   const run = (port: number, seconds: number) =>
     runLoad({ port, requests, connections: CONNECTIONS, seconds })
   for (const port of Object.values(ports)) await run(port, WARM_UP_SECONDS)
-  const rounds: Pair[] = []
+  const rounds: LoadPair[] = []
   for (let round = 0; round < ROUNDS; round++) {
     rounds.push({ api: await run(ports.api, SECONDS), bare: await run(ports.bare, SECONDS) })
   }
   return rounds
 }
 
-function throughput(metric: string, rounds: Pair[]) {
-  const median = (of: keyof Pair) =>
+function throughput(metric: string, rounds: LoadPair[]) {
+  const median = (of: keyof LoadPair) =>
     quantile(
       rounds.map((pair) => pair[of].perSecond),
       0.5,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Facts } from '../test/e2e/stack.js'
+import type { StackFacts } from '../test/e2e/stack.js'
 
 /** `sentAt`: Unix time, ms. */
 export type Answered = {
@@ -12,12 +12,12 @@ export type Answered = {
 }
 
 /**
- * Callers of the API with the demo account's key who keep their connections, one request at a time on each. Every POST
- * has an `Idempotency-Key`, as those of our clients.
+ * Clients of the API with the demo account's key. Each keeps its connection and sends one request at a time. Every
+ * POST has an `Idempotency-Key`, as in our SDKs.
  *
- * @returns `post`, `postEach`, and `hangUp`, which closes the connections; the next POST opens a new one.
+ * @returns `post`, `postEach`, and `hangUp`, which closes the connections. The next POST opens a new one.
  */
-export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
+export function createCallers({ hostUrl, apiKey }: StackFacts, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const post = (path: string, body: unknown) =>
@@ -28,10 +28,10 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
       sent.on('error', reject)
       sent.on('response', (response) => {
         text(response)
-          .then((told) => {
+          .then((responseText) => {
             const tookMs = performance.now() - begun
             const status = response.statusCode ?? 0
-            resolve({ status, body: JSON.parse(told) as Answered['body'], sentAt, tookMs })
+            resolve({ status, body: JSON.parse(responseText) as Answered['body'], sentAt, tookMs })
           })
           .catch(reject)
       })
@@ -39,7 +39,7 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
     })
   return {
     post,
-    /** The 201s to one POST for each item, as many at once as there are connections. */
+    /** The 201 responses to one POST per item, as many at once as there are connections. */
     postEach: async <T>(items: T[], path: string, bodyOf: (item: T) => unknown) =>
       inTurns(items, connections, async (item) => {
         const answer = await post(path, bodyOf(item))
@@ -50,7 +50,7 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
   }
 }
 
-/** Does the work of each item, `width` of them at a time, and keeps their order. */
+/** Runs the work of each item, `width` at a time. Keeps the order of the results. */
 export async function inTurns<T, R>(
   items: T[],
   width: number,
@@ -68,7 +68,7 @@ export async function inTurns<T, R>(
   return results
 }
 
-/** The value below which a share of all lies. */
+/** The value below which the given share of the values lies. */
 export function quantile(values: number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? NaN

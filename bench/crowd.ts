@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Db } from '../db/client/connect.js'
 import { createCallers, type Answered } from './callers.js'
 import { pidsOf, readCpu, spent, type Cpu } from './usage.js'
-import type { Facts, Stack } from '../test/e2e/stack.js'
+import type { StackFacts, Stack } from '../test/e2e/stack.js'
 
-/** A look takes Postgres 2 ms when thousands are stored. */
+/** A query takes Postgres 2 ms with thousands of stored intents. */
 const POLL_MS = 500
 const UNLIMITED = 1_000_000_000
-/** Test money arrives there, so that a lend is one transaction. */
+/** The chain of the test money, so that a lend is one transaction. */
 export const LEND_CHAIN = 'arbitrum-sepolia'
 
-/** Many callers of a stack, and the means to observe it. */
+/** Concurrent clients of a stack, and access to observe it. */
 export type Crowd = {
   db: Db
-  facts: Facts
+  facts: StackFacts
   callers: ReturnType<typeof createCallers>
   pids: Record<string, number>
 }
 
-/** `seconds`: from the first POST to the last end. */
+/** `seconds`: from the first POST to the last finished intent. */
 export type Run = { seconds: number; posts: Answered[]; failed: number; cpu: Cpu }
 
-/** Callers of the demo account, whose rate and credits are raised. */
+/** Clients of the demo account, whose rate limit and credits are raised. */
 export async function gatherCrowd(stack: Stack, connections: number): Promise<Crowd> {
   const { facts } = stack
   const db = connect(facts.databaseUrl, 2)
@@ -42,21 +42,21 @@ export async function openWallets({ callers }: Crowd, count: number): Promise<st
   return created.map(({ body }) => String(body.id))
 }
 
-/** Gives each wallet its test money. */
+/** Funds each wallet with test money. */
 export const fundAll = (crowd: Crowd, wallets: string[]): Promise<Run> =>
   runAll(crowd, {
     ...{ table: 'funding', items: wallets, path: '/demo/fund' },
     bodyOf: (walletId) => ({ walletId }),
   })
 
-/** One lend of each wallet. `amount`: whole USDC. */
+/** One lend per wallet. `amount`: whole USDC. */
 export const lendAll = (crowd: Crowd, wallets: string[], amount: number): Promise<Run> =>
   runAll(crowd, {
     ...{ table: 'intent', items: wallets, path: '/intents' },
     bodyOf: (walletId) => ({ walletId, asset: 'USDC', action: 'lend', amount, chain: LEND_CHAIN }),
   })
 
-/** Waits until lends are planned at once again: after a pause the chain index has to catch up. */
+/** Waits until lends are planned at creation again. After an outage the chain index has to catch up first. */
 export async function untilPlanning({ callers }: Crowd, walletId: string): Promise<void> {
   const lend = { walletId, asset: 'USDC', action: 'lend', amount: 0.001, chain: LEND_CHAIN }
   while (!isPlanned(await callers.post('/intents?dryRun=true', lend))) await sleep(POLL_MS)
@@ -71,7 +71,7 @@ type Batch = {
   bodyOf: (item: string) => object
 }
 
-/** Posts all at once and waits until the last one has ended. */
+/** Posts all at once and waits until the last intent has finished. */
 async function runAll({ db, callers, pids }: Crowd, batch: Batch): Promise<Run> {
   const { table, items, path, bodyOf } = batch
   const since = Date.now()

@@ -5,17 +5,17 @@ import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { quantile } from './callers.js'
-import { probes, type Probe } from './growth/probes.js'
-import { createWorlds, type World } from './growth/worlds.js'
+import { probes, type GrowthProbe } from './growth/probes.js'
+import { createWorlds, type GrowthWorld } from './growth/worlds.js'
 
 /**
- * The same calls, and the same statements of signer, senders and sweeper, on databases in which a thousand intents are
- * stored and many more: a tenth as many wallets, and in proportion what belongs to them. Chains keep silent.
+ * The same calls, and the same statements of signer, relayer and sweeper, on databases of different sizes: a thousand
+ * stored intents and many more, with a tenth as many wallets and proportional other rows. The chains do not answer.
  *
- * Judged by the pages of tables and indexes that are read, which do not hang on what else the machine does, and by p99.
- * The databases are asked in turn, call by call, so that a busy moment of the machine hits all; what seems slower
- * is measured again, and the median of all rounds counts. Statements are rolled back: before each round what they have
- * left is taken away.
+ * Judged by the pages read from tables and indexes, which are independent of other load, and by p99. Calls alternate
+ * between the databases, so that a busy moment of the machine affects all. A result that seems slower is measured
+ * again, and the median of all rounds counts. Statements are rolled back, and their dead rows are removed before each
+ * round.
  */
 const { values } = parseArgs({
   options: {
@@ -24,49 +24,50 @@ const { values } = parseArgs({
     calls: { type: 'string', default: '100' },
     /** Parts of names, separated by commas. */
     only: { type: 'string', default: '' },
-    /** Pages only: they need no quiet machine. */
+    /** Counts pages only, which needs no quiet machine. */
     pages: { type: 'boolean', default: false },
   },
 })
 const SIZES = values.intents.split(',').map(Number)
 const ROUNDS = Number(values.rounds)
 const CALLS = Number(values.calls)
-/** Calls before anything is counted, so that sessions have their plans and processes their code; and calls whose pages are counted. */
+/** Warm-up calls, which fill plan caches and compile code, and calls whose pages are counted. */
 const WARM_UP = 100
 const COUNTED = 20
-/** Between so many calls the garbage of this process is collected: while one is timed it would be the call's. */
+/** The garbage of this process is collected after so many calls, so that no timed call pays for it. */
 const COLLECTED_EVERY = 10
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
-/** As often are rounds made of what seems slower. */
+/** Rounds of a probe that seems slower. */
 const REPEATS = 3
-/** Goal: p99 in the biggest database as a share of that in the smallest. */
+/** Goal: p99 of the biggest database as a share of the smallest. */
 const MAX_RATIO = 1.2
 /**
- * Of pages. An index of a million rows is two levels deeper than one of a thousand, so that what is looked up there
- * takes up to twice as many pages with its row; what is looked through takes a thousand times as many.
+ * Goal for pages. An index of a million rows is two levels deeper than one of a thousand, so a lookup reads up to
+ * twice as many pages. A scan reads a thousand times as many.
  */
 const MAX_PAGES_RATIO = 2
 const MORE_PAGES = 40
 
-type Counted = { pages: number[]; came: string[] }
+type PageCounts = { pages: number[]; came: string[] }
 /** p50 and p99 of each round by world, ms. */
 type Timed = { p50: number[][]; p99: number[][] }
-type Line = { name: string; counted: Counted; timed: Timed }
+type GrowthLine = { name: string; counted: PageCounts; timed: Timed }
 
-const isAsked = ({ name }: Probe) => values.only.split(',').some((part) => name.includes(part))
+const isAsked = ({ name }: GrowthProbe) =>
+  values.only.split(',').some((part) => name.includes(part))
 
-/** How many calls each probe has made: none is about a row that was changed by an earlier one. */
+/** Calls of each probe so far. A call never uses a row that an earlier call has changed. */
 const made = new Map<string, number>()
 
-function nextOf({ name }: Probe): number {
+function nextOf({ name }: GrowthProbe): number {
   const n = made.get(name) ?? 0
   made.set(name, n + 1)
   return n
 }
 
-async function count(probe: Probe, worlds: World[]): Promise<Counted> {
-  const counted: Counted = { pages: [], came: [] }
+async function count(probe: GrowthProbe, worlds: GrowthWorld[]): Promise<PageCounts> {
+  const counted: PageCounts = { pages: [], came: [] }
   for (let n = 0; n < WARM_UP; n++) await runBeside(probe, worlds)
   const from = made.get(probe.name) ?? 0
   for (const world of worlds) {
@@ -80,18 +81,18 @@ async function count(probe: Probe, worlds: World[]): Promise<Counted> {
   return counted
 }
 
-/** @returns What one call took in each world, ms. Each of them comes first as often as the others. */
-async function runBeside(probe: Probe, worlds: World[]): Promise<number[]> {
+/** @returns Duration of one call in each world, ms. Each world comes first equally often. */
+async function runBeside(probe: GrowthProbe, worlds: GrowthWorld[]): Promise<number[]> {
   const n = nextOf(probe)
   const took: number[] = []
   for (let k = 0; k < worlds.length; k++) {
     const at = (n + k) % worlds.length
-    took[at] = (await probe.run(worlds[at] as World, n)).ms
+    took[at] = (await probe.run(worlds[at] as GrowthWorld, n)).ms
   }
   return took
 }
 
-async function addRounds(timed: Timed, probe: Probe, worlds: World[]): Promise<void> {
+async function addRounds(timed: Timed, probe: GrowthProbe, worlds: GrowthWorld[]): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     for (const world of worlds) await world.clean()
     const times: number[][] = worlds.map(() => [])
@@ -112,7 +113,7 @@ function ratioOf(rounds: number[][]): number {
   return medianOf(rounds.at(-1)) / medianOf(rounds[0])
 }
 
-async function measure(probe: Probe, worlds: World[]): Promise<Line> {
+async function measure(probe: GrowthProbe, worlds: GrowthWorld[]): Promise<GrowthLine> {
   const counted = await count(probe, worlds)
   const timed: Timed = { p50: [], p99: [] }
   for (let repeat = 0; repeat < REPEATS && !values.pages; repeat++) {
@@ -125,8 +126,8 @@ async function measure(probe: Probe, worlds: World[]): Promise<Line> {
   return line
 }
 
-/** What a line misses. */
-function wrongWith({ counted: { pages, came }, timed }: Line): string[] {
+/** The goals that a line misses. */
+function wrongWith({ counted: { pages, came }, timed }: GrowthLine): string[] {
   const [few = NaN, many = NaN] = [pages[0], pages.at(-1)]
   return [
     ...(many <= MAX_PAGES_RATIO * few + MORE_PAGES ? [] : ['pages']),
@@ -135,7 +136,7 @@ function wrongWith({ counted: { pages, came }, timed }: Line): string[] {
   ]
 }
 
-function toRow({ name, counted: { pages, came }, timed }: Line) {
+function toRow({ name, counted: { pages, came }, timed }: GrowthLine) {
   const round = (ms: number) => Number(ms.toFixed(2))
   const columns = SIZES.flatMap((size, at) => [
     [`pages ${size}`, pages[at]],
@@ -151,7 +152,7 @@ function toRow({ name, counted: { pages, came }, timed }: Line) {
 
 const { worlds, stop } = await createWorlds(mkdtempSync(join(tmpdir(), 'steward-growth-')), SIZES)
 try {
-  const lines: Line[] = []
+  const lines: GrowthLine[] = []
   for (const probe of probes.filter(isAsked)) lines.push(await measure(probe, worlds))
   console.table(lines.map(toRow))
   const missed = lines.filter((line) => wrongWith(line).length > 0)

@@ -1,6 +1,6 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { inTurns } from './callers.js'
-import type { Facts } from '../test/e2e/stack.js'
+import type { StackFacts } from '../test/e2e/stack.js'
 
 const SAMPLE = 50
 const WIDTH = 4
@@ -13,9 +13,9 @@ const { WORKFLOW_TASK_COMPLETED, SIGNALED, ACTIVITY_STARTED } = {
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>
 
 /**
- * What a workflow costs on Temporal Cloud: one action for its start, each activity, each further attempt, each timer,
- * each signal and each change of its search attributes. Steps of a devnet are over before their first heartbeat;
- * queries are the readers'.
+ * Billable actions of a workflow on Temporal Cloud: its start, each activity, each retry, each timer, each signal and
+ * each change of its search attributes. Devnet steps finish before their first heartbeat. Queries depend on the
+ * readers.
  * @see https://docs.temporal.io/cloud/actions
  */
 export function countActions(events: Events): number {
@@ -30,8 +30,8 @@ export function countActions(events: Events): number {
 }
 
 /**
- * When a workflow of one activity has come how far, by Temporal's clock, Unix ms: it was started, a worker took it and
- * had decided, the activity's end was heard, a worker took it again, it was closed. Waits for its end.
+ * Times of the stages of a workflow with one activity, by Temporal's clock in Unix ms: started, first workflow task
+ * begun and completed, activity completed, second workflow task begun, closed. Waits for its end.
  */
 export async function readTimes(client: Client, id: string) {
   const handle = client.workflow.getHandle(id)
@@ -49,7 +49,7 @@ export async function readTimes(client: Client, id: string) {
   return { started, taken, decided, heard, 'taken again': again, closed }
 }
 
-/** What some of the workflows have written into their histories, each on average. */
+/** Average history events of the given workflows by type. */
 export async function readHistories(address: string, ids: string[]) {
   const connection = await Connection.connect({ address })
   const client = new Client({ connection })
@@ -76,9 +76,9 @@ export async function readHistories(address: string, ids: string[]) {
   }
 }
 
-/** How many attempts of steps each process of the worker has begun, by its process id. */
+/** Step attempts by the process id of the worker. */
 export async function countAttempts(
-  { temporalAddress }: Pick<Facts, 'temporalAddress'>,
+  { temporalAddress }: Pick<StackFacts, 'temporalAddress'>,
   ids: string[],
 ): Promise<Map<number, number>> {
   const connection = await Connection.connect({ address: temporalAddress })

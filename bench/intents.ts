@@ -20,8 +20,8 @@ import { printVerdict } from './verdict.js'
 import type { StepPlan } from '../domain/intent/intent.js'
 
 /**
- * One intent at a time, from POST to the GET that reports `completed`, beside a script that sends the calls of the same
- * plan on the same chains and stores nothing.
+ * Measures one intent at a time, from POST to the GET that reports `completed`. The baseline is a script that sends
+ * the calls of the same plan on the same chains and stores nothing.
  */
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, ...pageOption },
@@ -29,16 +29,16 @@ const { values } = parseArgs({
 /** Measured rounds. One before them delegates the wallet. */
 const ROUNDS = Number(values.rounds)
 const POLL_MS = 50
-/** Blocks come at fixed times of a second: an intent and its script start at the same one. */
+/** Blocks come at fixed times of a second, so an intent and its script start at the same offset. */
 const SECOND_MS = 1_000
 const ENDOWMENT = 1_000_000_000n
-/** Goal in seconds: 1.25 times the script and 0.3 s. */
+/** Goal in seconds: 1.25 times the script's duration plus 0.3 s. */
 const [SHARE, EXTRA] = [1.25, 0.3]
 
 const ARBITRUM = 'arbitrum-sepolia'
 const ETHEREUM = 'ethereum-sepolia'
 const BASE = 'base-sepolia'
-/** The bridged lend needs more than the bridged transfers leave on its chain. */
+/** The bridged lend needs more money than the bridged transfers leave on its chain. */
 const cases = [
   { name: 'direct-deposit', body: { action: 'lend', amount: 2, chain: ARBITRUM } },
   { name: 'direct-withdraw', body: { action: 'withdraw', amount: 1, chain: ARBITRUM } },
@@ -49,7 +49,7 @@ const cases = [
   },
   { name: 'single-bridge', body: { action: 'lend', amount: 100, chain: BASE } },
 ]
-type Case = (typeof cases)[number]
+type IntentCase = (typeof cases)[number]
 type Seconds = { steward: number; script: number }
 type Bench = {
   stack: Stack
@@ -82,7 +82,7 @@ async function run(): Promise<void> {
     await endow(tools, address, [ARBITRUM, ETHEREUM], ENDOWMENT)
   }
   const bench = { stack, db, callers, script, walletId: String(body.id) }
-  const measured = new Map<Case, Seconds[]>(cases.map((one) => [one, []]))
+  const measured = new Map<IntentCase, Seconds[]>(cases.map((one) => [one, []]))
   for (let round = 0; round <= ROUNDS; round++) {
     for (const one of cases) {
       const seconds = await runCase(bench, one, (round * SECOND_MS) / (ROUNDS + 1))
@@ -95,7 +95,7 @@ async function run(): Promise<void> {
   await db.destroy()
 }
 
-async function runCase(bench: Bench, one: Case, phaseMs: number): Promise<Seconds> {
+async function runCase(bench: Bench, one: IntentCase, phaseMs: number): Promise<Seconds> {
   await untilPhase(phaseMs)
   const [id, steward] = await timed(() => runIntent(bench, one))
   const row = await bench
@@ -112,16 +112,16 @@ async function untilPhase(phaseMs: number): Promise<void> {
   await sleep((phaseMs - late + SECOND_MS) % SECOND_MS)
 }
 
-/** What an action returns, and the seconds that it took. */
+/** The result of an action and its duration in seconds. */
 async function timed<T>(action: () => Promise<T>): Promise<[T, number]> {
   const begun = performance.now()
   return [await action(), (performance.now() - begun) / 1_000]
 }
 
-/** Creates an intent and reads it every 50 ms until it is completed. Returns its id. */
+/** Creates an intent and polls it every 50 ms until it is completed. Returns its id. */
 async function runIntent(
   { stack, callers, walletId }: Bench,
-  { name, body }: Case,
+  { name, body }: IntentCase,
 ): Promise<string> {
   const call = createClient(stack.facts)
   const created = await until(
@@ -139,7 +139,7 @@ async function runIntent(
   }
 }
 
-function report(measured: Map<Case, Seconds[]>): void {
+function report(measured: Map<IntentCase, Seconds[]>): void {
   const lines = [...measured].map(([{ name }, runs]) => {
     const median = (of: keyof Seconds) =>
       quantile(

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 export type LoadRun = {
   port: number
-  /** Whole requests as they go over the wire; the connections take them in turn. Or what makes the next one. */
+  /** Raw requests, which the connections send in turn, or a function that creates the next one. */
   requests: readonly Buffer[] | ((turn: number) => Buffer)
   connections: number
   seconds: number
@@ -12,10 +12,10 @@ export type LoadRun = {
 export type LoadResult = { count: number; perSecond: number; p50Ms: number; p99Ms: number }
 
 /**
- * Keeps one request in flight on each connection until the time is over. It speaks just enough HTTP to
- * find the end of an answer: on a small machine a full client would take more CPU than what it measures.
+ * Keeps one request in flight on each connection for the given time. It parses just enough HTTP to find the end of a
+ * response: on a small machine a full client would use more CPU than the server.
  *
- * @throws {Error} when an answer is neither 200 nor 201, or a connection ends.
+ * @throws {Error} when a response is neither 200 nor 201, or a connection closes.
  */
 export async function runLoad({ port, requests, connections, seconds }: LoadRun) {
   const latencies: number[] = []
@@ -54,7 +54,7 @@ function toResult(latencies: number[], seconds: number): LoadResult {
   return { count, perSecond: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-/** Resolves when the next answer is whole. Answers have a length, and one is awaited at a time. */
+/** Resolves when the next response is complete. Responses have a length, and one is awaited at a time. */
 function createReader(socket: Socket): () => Promise<void> {
   let received = ''
   let settle: ((error?: Error) => void) | undefined
@@ -63,7 +63,7 @@ function createReader(socket: Socket): () => Promise<void> {
     settle = undefined
     resolve?.(error)
   }
-  // Bytes are counted as characters: latin1 has one for each.
+  // latin1 has one character per byte.
   socket.setEncoding('latin1')
   socket.on('data', (text: string) => {
     received += text

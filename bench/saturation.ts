@@ -19,9 +19,9 @@ import { pageOption } from './page.js'
 import { printVerdict } from './verdict.js'
 
 /**
- * Many wallets lend at the same moment, on a fresh stack, with an `Idempotency-Key` each: how many lends a second,
- * beside the baseline (`baseline.ts`) on the same machine. Both take turns, so that a slow moment of the machine hits
- * both. `--checkout DIR` starts the stack of another checkout, to compare two versions by one measure.
+ * Lends from many wallets at the same moment on a fresh stack, and compares lends per second with the baseline
+ * (`baseline.ts`) on the same machine. Rounds alternate, so that a slow moment of the machine affects both.
+ * `--checkout DIR` starts the stack of another checkout, to compare two versions.
  */
 const { values } = parseArgs({
   options: {
@@ -34,18 +34,18 @@ const { values } = parseArgs({
 })
 const WALLETS = Number(values.wallets)
 const ROUNDS = Number(values.rounds)
-/** Whole USDC of each lend: a wallet has 1 USDC for all rounds. */
+/** Whole USDC of each lend. A wallet has 1 USDC for all rounds. */
 const AMOUNT = Math.floor(900 / ROUNDS) / 1_000
 const services = ['api', 'worker', 'relayer', 'signer']
-/** Until a service that was stopped has replaced the connections that timed out. */
+/** Time for a resumed service to replace the connections that timed out. */
 const SETTLE_MS = 5_000
 const GOAL = 0.5
 
-type Round = { run: Run; memory: Record<string, number>; baseline: BaselineResult }
+type SaturationRound = { run: Run; memory: Record<string, number>; baseline: BaselineResult }
 
 const { createHome, removeHome, startStack } = await importStack(values.checkout)
 const home = await createHome()
-// A node that writes its state file answers nobody for up to 0.3 s. The baseline's node writes none.
+// A node does not respond for up to 0.3 s while it writes its state file. The baseline's node writes none.
 const stack = await startStack(home, { DEVNET_STATE_SECONDS: '86400' })
 try {
   const crowd = await gatherCrowd(stack, Number(values.connections))
@@ -58,7 +58,7 @@ try {
   removeHome(home)
 }
 
-/** Its `startStack` starts the services of its own checkout. */
+/** Imports `startStack` of the given checkout, which starts the services of that checkout. */
 async function importStack(checkout: string) {
   const file = join(resolve(checkout), 'test/e2e/stack.ts')
   return (await import(pathToFileURL(file).href)) as typeof import('../test/e2e/stack.js')
@@ -68,7 +68,7 @@ async function measure(crowd: Crowd): Promise<void> {
   const wallets = await openWallets(crowd, WALLETS)
   const funding = await fundAll(crowd, wallets)
   const baseline = await openBaseline(crowd.facts)
-  const rounds: Round[] = []
+  const rounds: SaturationRound[] = []
   try {
     for (let n = 1; n <= ROUNDS; n++) {
       await untilPlanning(crowd, wallets[0] ?? '')
@@ -101,7 +101,7 @@ async function whileStopped<T>(crowd: Crowd, work: () => Promise<T>): Promise<T>
   }
 }
 
-function report(rounds: Round[], funding: Run): void {
+function report(rounds: SaturationRound[], funding: Run): void {
   const [runs, baselines] = [rounds.map(({ run }) => run), rounds.map((round) => round.baseline)]
   const count = WALLETS * rounds.length
   const rate = (all: { seconds: number }[]) => count / sum(all.map(({ seconds }) => seconds))
@@ -136,7 +136,7 @@ function report(rounds: Round[], funding: Run): void {
   )
 }
 
-/** CPU without that of the callers and of what stands for the makers of blocks. */
+/** CPU without the clients and the devnet's block production. */
 function serviceSeconds(runs: Run[]): number {
   const used = Object.entries(addUp(runs.map(({ cpu }) => cpu)))
   return sum(used.filter(([name]) => !['bench', 'devnet'].includes(name)).map(([, s]) => s))

@@ -21,7 +21,7 @@ import { prepareStores } from './scale/stores.js'
 import { createWallets, endow } from './scale/wallets.js'
 import { pidsOf } from './usage.js'
 import type { Notes } from '../test/chaos/clients.js'
-import type { Node } from '../test/e2e/world.js'
+import type { ChainNode } from '../test/e2e/world.js'
 
 const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2] [--write docs/performance.md]
 
@@ -41,9 +41,9 @@ const options = {
 
 const CHAIN = 'arbitrum-sepolia'
 const ENDOWMENT = 10_000_000n
-/** After the work of the start. */
+/** Waits for the work at the start to settle. */
 const SETTLING_MS = 5_000
-/** Temporal's 512 shards write what they know now and then: seconds of it are much or nothing. */
+/** Temporal's 512 shards write their state at intervals, so single seconds vary widely. */
 const IDLE_MS = 60_000
 
 const { values } = parseArgs({ options })
@@ -71,10 +71,10 @@ async function main(): Promise<void> {
   }
 }
 
-type Nodes = Record<ChainName, Node>
-type Scene = { stack: Stack; db: Db; nodes: Nodes; metered: Metered }
+type Nodes = Record<ChainName, ChainNode>
+type ScaleRun = { stack: Stack; db: Db; nodes: Nodes; metered: Metered }
 
-async function run({ stack, db, nodes, metered }: Scene): Promise<void> {
+async function run({ stack, db, nodes, metered }: ScaleRun): Promise<void> {
   const accounts = await db('account').update({ rpm: 1_000_000 }).returning<{ id: string }[]>('id')
   for (const { id } of accounts) await grantCredits(db, id, { credits: 1_000_000 })
   const call = createBalancedClient(stack.facts)
@@ -118,7 +118,7 @@ async function run({ stack, db, nodes, metered }: Scene): Promise<void> {
   if (values.write) writeBetweenMarks(values.write, describeCosts(found))
 }
 
-/** A second of a stack of which nothing is asked: what is used, and of it CPU seconds by process. */
+/** An idle second of a stack: its counters, and CPU seconds by process. */
 async function measureIdle(metered: Metered): Promise<{ used: Counters; cores: Counters }> {
   await sleep(SETTLING_MS)
   const [before, cpuBefore] = [await readCounters(metered), metered.watch.read()]
@@ -145,7 +145,7 @@ async function readBundles(db: Db, ids: string[]) {
 
 type Bundles = { operations: number; bundles: number; gas: number }
 
-/** Puts lines into a page, in place of those between its marks. */
+/** Replaces the lines of a page between two marks. */
 function writeBetweenMarks(file: string, lines: string[]): void {
   const [begin, end] = ['<!-- costs: begin -->', '<!-- costs: end -->']
   const page = readFileSync(file, 'utf8')
@@ -158,7 +158,7 @@ function toVariables(nodes: MeteredNode[]): NodeJS.ProcessEnv {
   return Object.fromEntries(nodes.map(({ name, meteredUrl }) => [rpcVariable(name), meteredUrl]))
 }
 
-/** Process ids change when a process is started again; those of the devnet do not. */
+/** Process ids change with a restart. Those of the devnet do not. */
 function pidsReader(stack: Stack, chains: MeteredNode[]): () => Record<string, number> {
   const { devnet = 0 } = pidsOf(stack.readFacts().pids)
   const nodes = chains.map(({ name, pid }) => [`node ${name}`, pid] as const)

@@ -14,13 +14,14 @@ import { inTurns } from './callers.js'
 import { sendSingly } from './singly.js'
 import { sum } from './usage.js'
 import { pageOption } from './page.js'
-import { printVerdict, type Line } from './verdict.js'
+import { printVerdict, type Metric } from './verdict.js'
 import type { StoredWallet } from '../db/accounts/wallets.js'
 
 /**
- * Operations handed straight to the relayer, all before signer and senders start: how many a second are executed, counted
- * by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill. Beside
- * them a script that sends as many transfers, one transaction each, and stores nothing (`sendSingly`).
+ * Throughput of the relayer: all operations are stored before signer and relayer start. Counts executed operations
+ * per second by the money moved on chain, also when both processes are killed half-way. `wallets x operations`, `!`
+ * with the kill. The baseline is a script that sends as many transfers, one transaction each, and stores nothing
+ * (`sendSingly`).
  */
 const { values } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const { values } = parseArgs({
     ...pageOption,
   },
 })
-/** Of the script's operations a second. */
+/** Goal: share of the script's operations per second. */
 const MIN_SHARE = 0.5
 const FULL_SPEED_SECONDS = 10
 
@@ -39,20 +40,20 @@ const BLOCK_SECONDS = Number(values.block)
 /** Base units of one deposit. */
 const UNITS = 10_000n
 const SAMPLE_MS = 250
-/** Over so long a rate is taken. */
+/** Time over which a rate is measured. */
 const WINDOW_SECONDS = 3
-/** Without progress for so long, what is not executed counts as lost. */
+/** Without progress for this long, missing operations count as lost. */
 const PATIENCE_MS = 30_000
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** As a deployment runs them. */
+/** Settings of a deployment. */
 const compiled = await compileServices()
 
 type Scenario = { name: string; wallets: number; each: number; isKilled: boolean }
-type Service = { role: 'relayer' | 'signer'; child: ChildProcess }
-/** How many were executed at which time, seconds since the start. */
-type Sample = { at: number; executed: number }
-type Ran = { samples: Sample[]; seconds: number; killedAt: number | undefined }
-type Judged = { lines: Line[]; faults: string[] }
+type SenderProcess = { role: 'relayer' | 'signer'; child: ChildProcess }
+/** Executed operations at a time, in seconds since the start. */
+type ExecutedSample = { at: number; executed: number }
+type Ran = { samples: ExecutedSample[]; seconds: number; killedAt: number | undefined }
+type JudgedRun = { lines: Metric[]; faults: string[] }
 
 const folder = await createRunFolder()
 const template = await startTemplate(folder)
@@ -66,7 +67,7 @@ try {
 async function measure(): Promise<void> {
   await keepDurable()
   const world = await createWorld({ senderCount: SENDERS, blockTimeSeconds: BLOCK_SECONDS })
-  const judged: Judged[] = []
+  const judged: JudgedRun[] = []
   try {
     await claimNetwork(world.db, 'devnet')
     await world.driver().db.destroy()
@@ -80,7 +81,7 @@ async function measure(): Promise<void> {
   )
 }
 
-/** Tests give up their data for speed; what is measured here writes as a deployment does. */
+/** Tests trade durability for speed. This measurement writes durably, as a deployment does. */
 async function keepDurable(): Promise<void> {
   const db = connect(process.env.TEST_POSTGRES_URL ?? '', 1)
   for (const statement of ['alter system reset all', 'select pg_reload_conf()']) {
@@ -97,9 +98,9 @@ function readScenarios(): Scenario[] {
   })
 }
 
-async function run(world: World, scenario: Scenario): Promise<Judged> {
+async function run(world: World, scenario: Scenario): Promise<JudgedRun> {
   const { wallets: count, each } = scenario
-  // Twice what is needed: an operation that is executed twice has money to move.
+  // Twice the needed amount, so that a doubly executed operation has money to move.
   const wallets = await world.createWallets(count, 2n * UNITS * BigInt(each))
   const orders = wallets.flatMap((wallet) => Array.from({ length: each }, () => wallet))
   await inTurns(orders, 8, (wallet) => world.lend(wallet, UNITS))
@@ -111,7 +112,7 @@ async function run(world: World, scenario: Scenario): Promise<Judged> {
 async function execute(world: World, scenario: Scenario, before: number): Promise<Ran> {
   const total = scenario.wallets * scenario.each
   let services = await startServices(world)
-  const samples: Sample[] = []
+  const samples: ExecutedSample[] = []
   let killedAt: number | undefined
   const begun = performance.now()
   const now = () => (performance.now() - begun) / 1_000
@@ -133,7 +134,7 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
   return { samples, seconds, killedAt }
 }
 
-/** What a workflow's activity does for what was reopened away: it hands it in once more. */
+/** Submits a reopened operation again, as the activity of a workflow does. */
 async function askAgain({ db }: World): Promise<void> {
   await db('operation')
     .where({ state: 'deferred' })
@@ -148,11 +149,11 @@ async function countEnded({ db }: World): Promise<number> {
   return Number(row[0]?.count ?? 0)
 }
 
-function startServices(world: World): Promise<Service[]> {
+function startServices(world: World): Promise<SenderProcess[]> {
   return Promise.all((['relayer', 'signer'] as const).map((role) => start(world, role)))
 }
 
-async function start(world: World, role: Service['role']): Promise<Service> {
+async function start(world: World, role: SenderProcess['role']): Promise<SenderProcess> {
   const away = 'http://127.0.0.1:9'
   const url = world.database.urlAs(`steward_${role}`)
   const child = spawn(process.execPath, [...nodeFlags, join(compiled, role, 'main.js')], {
@@ -171,7 +172,7 @@ async function start(world: World, role: Service['role']): Promise<Service> {
   return { role, child }
 }
 
-async function end(services: Service[], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+async function end(services: SenderProcess[], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const ended = services.map(({ child }) => once(child, 'exit'))
   for (const { child } of services) child.kill(signal)
   await Promise.all(ended)
@@ -179,8 +180,8 @@ async function end(services: Service[], signal: 'SIGKILL' | 'SIGTERM'): Promise<
 
 type Result = { scenario: Scenario; wallets: StoredWallet[]; ran: Ran; script: number | undefined }
 
-/** `script`: operations a second of the script. */
-async function judge(world: World, { scenario, wallets, ran, script }: Result): Promise<Judged> {
+/** `script`: operations per second of the script. */
+async function judge(world: World, { scenario, wallets, ran, script }: Result): Promise<JudgedRun> {
   const { name, each } = scenario
   const left = await Promise.all(wallets.map(({ address }) => world.usdcOf(address)))
   const moved = left.map((units) => Number((2n * UNITS * BigInt(each) - units) / UNITS))
@@ -208,7 +209,7 @@ async function judge(world: World, { scenario, wallets, ran, script }: Result): 
   }
 }
 
-/** State and reason of operations that have not ended. */
+/** State and reason of unfinished operations. */
 async function describeOpen({ db }: World): Promise<string[]> {
   const rows = await db<{ id: string; state: string; code: string | null; message: string | null }>(
     'operation',
@@ -219,12 +220,12 @@ async function describeOpen({ db }: World): Promise<string[]> {
   return rows.map((row) => Object.values(row).join(' '))
 }
 
-function rateAt(samples: Sample[], { at, executed }: Sample): number {
+function rateAt(samples: ExecutedSample[], { at, executed }: ExecutedSample): number {
   const from = samples.find((sample) => sample.at >= at - WINDOW_SECONDS)
   return from && at > from.at ? (executed - from.executed) / Math.max(at - from.at, 1) : 0
 }
 
-/** Until as many are executed in three seconds as on average before the kill; Infinity when never. */
+/** Seconds until the rate over three seconds reaches the average before the kill; Infinity when it never does. */
 function secondsToFullSpeed({ samples, killedAt }: Ran): number | undefined {
   if (killedAt === undefined) return undefined
   const before = samples.filter(({ at }) => at <= killedAt).at(-1)
@@ -232,6 +233,6 @@ function secondsToFullSpeed({ samples, killedAt }: Ran): number | undefined {
   const after = samples.filter(({ at }) => at > killedAt)
   const first = after.find((sample) => rateAt(after, sample) >= usual)
   const end = after.at(-1)
-  // The rest may be too little for three seconds of it.
+  // The remaining time may be shorter than three seconds.
   return (first ?? end)?.at === undefined ? Infinity : ((first ?? end)?.at ?? 0) - killedAt
 }

@@ -12,7 +12,10 @@ const token = new Interface([
   'function transfer(address to, uint256 amount) returns (bool)',
 ])
 
-/** Sends so many transfers of USDC, one transaction each, from two accounts. Returns how many a second were mined. */
+/**
+ * Sends the given number of USDC transfers, one transaction each, from two accounts. Returns transactions mined per
+ * second.
+ */
 export async function sendSingly({ node, chain }: World, count: number): Promise<number> {
   const usdc = chain.usdc.address
   const accounts = Array.from({ length: ACCOUNTS }, () => Wallet.createRandom())

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Facts } from '../test/e2e/stack.js'
+import type { StackFacts } from '../test/e2e/stack.js'
 
-/** Ticks of `/proc` in a second. @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+/** Ticks of `/proc` per second. @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 const TICKS_PER_SECOND = 100
 const KB_PER_MB = 1_024
 
@@ -9,11 +9,13 @@ const KB_PER_MB = 1_024
 export type Cpu = Record<string, number>
 
 /**
- * Every process that takes part in a stack, and this one, which asks. `devnet`: mining, fronts of rollups and the
- * attestation service, which stand for what others run.
+ * The processes of a stack, and this one, which runs the clients. `devnet`: mining, fronts of rollups and the
+ * attestation service, which a deployment does not run.
  */
-export function pidsOf(pids: Facts['pids']): Record<string, number> {
-  const { anvil, ...services } = pids as Facts['pids'] & { anvil: Record<string, number | null> }
+export function pidsOf(pids: StackFacts['pids']): Record<string, number> {
+  const { anvil, ...services } = pids as StackFacts['pids'] & {
+    anvil: Record<string, number | null>
+  }
   const nodes = Object.entries(anvil).flatMap(([name, pid]) =>
     pid === null ? [] : [[`node ${name}`, pid] as const],
   )
@@ -21,13 +23,13 @@ export function pidsOf(pids: Facts['pids']): Record<string, number> {
   return { ...services, ...Object.fromEntries(nodes), devnet, bench: process.pid }
 }
 
-type Stat = { parent: number; ownTicks: number; endedTicks: number }
+type ProcessTicks = { parent: number; ownTicks: number; endedTicks: number }
 
 /**
- * CPU seconds that processes have used since their start, all threads included, and with them those that they have
- * started and that have no name of their own: a Postgres forks a process for each session.
+ * CPU seconds of processes since their start, all threads included. Includes child processes without a name of their
+ * own: a Postgres forks a process per session.
  *
- * @param pids - The process to read by each name.
+ * @param pids - The process of each name.
  */
 export function readCpu(pids: Record<string, number>): Cpu {
   const stats = readStats()
@@ -41,7 +43,7 @@ export function readCpu(pids: Record<string, number>): Cpu {
   })
 }
 
-/** Resident MB, of several that share memory each one's share. */
+/** Resident MB. Memory shared by several processes is divided between them. */
 export function readMemory(pids: Record<string, number>): Record<string, number> {
   const stats = readStats()
   const named = new Set(Object.values(pids))
@@ -51,7 +53,7 @@ export function readMemory(pids: Record<string, number>): Record<string, number>
   })
 }
 
-/** CPU seconds of a process's threads since their start, by the name that the system knows: some share one. */
+/** CPU seconds of a process's threads since their start, by the thread's name. Some threads share a name. */
 export function readThreads(pid: number): Cpu {
   const threads: Cpu = {}
   for (const id of readdirSync(`/proc/${pid}/task`)) {
@@ -66,11 +68,11 @@ export function readThreads(pid: number): Cpu {
 
 const parentOf = (pid: number): number => readStat(pid)?.parent ?? 0
 
-/** What was used between two readings. */
+/** Usage between two readings. */
 export const spent = (before: Cpu, after: Cpu): Cpu =>
   Object.fromEntries(Object.entries(after).map(([name, to]) => [name, to - (before[name] ?? 0)]))
 
-/** CPU ms of one of so many. */
+/** CPU ms per item. */
 export const perItem = (cpu: Cpu, count: number): Cpu =>
   mapValues(cpu, (seconds) => (seconds * 1_000) / count)
 
@@ -88,15 +90,15 @@ const mapValues = (pids: Record<string, number>, read: (pid: number) => number) 
 
 type Root = { pid: number; named: Set<number> }
 
-function treeOf(stats: Map<number, Stat>, { pid: root, named }: Root): number[] {
+function treeOf(stats: Map<number, ProcessTicks>, { pid: root, named }: Root): number[] {
   const children = [...stats].flatMap(([pid, { parent }]) =>
     parent === root && !named.has(pid) ? treeOf(stats, { pid, named }) : [],
   )
   return [root, ...children]
 }
 
-function readStats(): Map<number, Stat> {
-  const stats = new Map<number, Stat>()
+function readStats(): Map<number, ProcessTicks> {
+  const stats = new Map<number, ProcessTicks>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = readStat(Number(name))
@@ -105,10 +107,11 @@ function readStats(): Map<number, Stat> {
   return stats
 }
 
-function readStat(pid: number, file = 'stat'): Stat | undefined {
+function readStat(pid: number, file = 'stat'): ProcessTicks | undefined {
   const text = readProc(pid, file)
   if (text === undefined) return undefined
-  // The name may hold spaces and brackets: fields count from its end on, the first one being the third.
+  // The name may hold spaces and brackets, so fields are counted from its end. The first one after it is the third
+  // field.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const field = (n: number) => Number(fields[n - 3])
   return {

@@ -1,8 +1,8 @@
 import { cpus, loadavg } from 'node:os'
 import { toMarkdownRows, writeRows, type ResultRow } from './page.js'
 
-/** One measured thing. A goal bounds the ratio where there is a baseline, else the value. */
-export type Line = {
+/** One metric. A goal bounds the ratio if a baseline exists, else the value. */
+export type Metric = {
   metric: string
   steward: number
   baseline?: number
@@ -14,7 +14,7 @@ export type Line = {
 type Ending = { faults?: string[]; write?: string | undefined }
 
 /** Prints one table of ratios and a verdict. Sets the exit code to 1 when a goal is missed or a fault is named. */
-export function printVerdict(lines: Line[], { faults = [], write }: Ending = {}): void {
+export function printVerdict(lines: Metric[], { faults = [], write }: Ending = {}): void {
   const rows = lines.map(toRow)
   console.table(rows)
   if (write) writeRows(write, toMarkdownRows(rows))
@@ -24,7 +24,7 @@ export function printVerdict(lines: Line[], { faults = [], write }: Ending = {})
   if (missed.length > 0) process.exitCode = 1
 }
 
-function toRow(line: Line): ResultRow {
+function toRow(line: Metric): ResultRow {
   const { metric, steward, baseline, atLeast, atMost } = line
   const goals = [
     ...(atLeast === undefined ? [] : [`at least ${short(atLeast)}`]),
@@ -41,7 +41,7 @@ function toRow(line: Line): ResultRow {
 }
 
 /** NaN misses every goal. */
-function isMissed({ steward, baseline, atLeast, atMost }: Line): boolean {
+function isMissed({ steward, baseline, atLeast, atMost }: Metric): boolean {
   const judged = baseline === undefined ? steward : steward / baseline
   const isEnough = atLeast === undefined || judged >= atLeast
   const isLittle = atMost === undefined || judged <= atMost

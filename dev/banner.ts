@@ -3,7 +3,7 @@ import { viewQueries, viewUrl } from '../domain/events/views.js'
 import { type Facts } from './context.js'
 import { fact, say } from './terminal.js'
 
-/** Prints the table of what one needs to use the stack, and three commands to go on with. */
+/** Prints the table of addresses and credentials of the stack, and three example commands. */
 export function sayFacts(facts: Facts): void {
   say()
   say(fact('API base URL', pc.bold(facts.apiBaseUrl)))
@@ -22,7 +22,7 @@ export function sayFacts(facts: Facts): void {
   if (facts.temporalUiUrl) sayViews(facts.temporalUiUrl)
 }
 
-/** What an operator looks for first. */
+/** Links to common views of the Temporal UI for operators. */
 function sayViews(uiUrl: string): void {
   say(`  ${pc.dim('Intents in the Temporal UI, for operators (docs/running/temporal.md):')}`)
   for (const [name, query] of Object.entries(viewQueries)) {
@@ -31,11 +31,11 @@ function sayViews(uiUrl: string): void {
   say()
 }
 
-/** The first one to follow the link chooses the password; a new one is made at each start until then. */
+/** The first user of the link chooses the password. Until then each start creates a new link. */
 const dashboardUrl = ({ hostUrl, invitation }: Facts) =>
   `${hostUrl}/dashboard${invitation ? `/invitations/${invitation}` : ''}`
 
-/** Can be pasted as they are: the first one keeps the id of the wallet for the others. */
+/** The commands can be pasted as printed. The first one stores the wallet id for the others. */
 function describeCommands({ apiBaseUrl, apiKey }: Facts): string[] {
   const post = (path: string, body: string) =>
     `curl -s $API${path} -H "$AUTH" -H "$JSON" -d '${body}'`

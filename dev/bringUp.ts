@@ -7,7 +7,7 @@ import {
 } from '../evm/registry.js'
 import { deployChain, fundOperators } from './devnet/deploy.js'
 import { startIris } from './devnet/iris/iris.js'
-import { tell, type Context, type Facts } from './context.js'
+import { report, type Context, type Facts } from './context.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './stack/chainState.js'
 import { compileServices } from './stack/compile.js'
 import { buildBeside } from './stack/dashboard.js'
@@ -19,11 +19,11 @@ import { readReplicas, readRpcUrls, readStateInterval } from './settings.js'
 import { writeJson } from './state/jsonFile.js'
 import { assertSameSet, openSecrets } from './state/state.js'
 import { bringUpTemporal } from './temporal.js'
-import { sayFailure } from './terminal.js'
+import { printFailure } from './terminal.js'
 
-type Contracts = Record<ChainName, DevnetContracts>
+type ContractsByChain = Record<ChainName, DevnetContracts>
 
-/** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
+/** Starts all parts, independent ones concurrently. Resolves when the API serves. */
 export async function bringUp(context: Context): Promise<Facts> {
   const { ports } = context
   const [database, temporal, chains] = await Promise.all([
@@ -50,7 +50,7 @@ export async function bringUp(context: Context): Promise<Facts> {
     onSigner: () => fundAll(facts, chains.contracts),
   })
   const each = apiPorts.length > 1 ? `, ${apiPorts.length} of each` : ''
-  tell(context, 'Services', `api, worker, relayer, signer${each}`, Date.now() - begun)
+  report(context, 'Services', `api, worker, relayer, signer${each}`, Date.now() - begun)
   return facts
 }
 
@@ -58,11 +58,11 @@ const POSTGRES_PORT = 5432
 
 type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey' | 'invitation'>
 
-/** Nothing else needs it: without it the API says how it is built. */
+/** Nothing depends on the dashboard. Without a build the API answers with build instructions. */
 async function bringUpDashboard(context: Context): Promise<void> {
   const begun = Date.now()
-  const built = await buildBeside().catch((error: unknown) => sayFailure(error))
-  if (built === true) tell(context, 'Dashboard', 'built', Date.now() - begun)
+  const built = await buildBeside().catch((error: unknown) => printFailure(error))
+  if (built === true) report(context, 'Dashboard', 'built', Date.now() - begun)
 }
 
 async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
@@ -72,7 +72,7 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   if (env.DATABASE_URL) {
     await assertListening('DATABASE_URL', env.DATABASE_URL, POSTGRES_PORT)
     const demo = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
-    tell(context, 'Postgres', set.places.postgres, Date.now() - begun)
+    report(context, 'Postgres', set.places.postgres, Date.now() - begun)
     return { databaseUrl: env.DATABASE_URL, ...demo }
   }
   const [port = 0] = await findFreePorts(1)
@@ -81,13 +81,13 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   const demo = await prepareDatabase(postgres.url(), home, set, secrets)
   const isInside = postgres.folder() === home.postgres
   const where = isInside ? 'embedded' : `embedded, data in ${postgres.folder()}`
-  tell(context, 'Postgres', where, Date.now() - begun)
+  report(context, 'Postgres', where, Date.now() - begun)
   return { databaseUrl: postgres.url(), ...demo }
 }
 
 async function bringUpChains(
   context: Context,
-): Promise<{ facts: Pick<Facts, 'rpcUrls' | 'attestationUrl'>; contracts: Contracts }> {
+): Promise<{ facts: Pick<Facts, 'rpcUrls' | 'attestationUrl'>; contracts: ContractsByChain }> {
   const begun = Date.now()
   const chains = await Promise.all(
     chainNames.map(async (name) => {
@@ -97,20 +97,25 @@ async function bringUpChains(
       return [name, url, await prepareChain(context, name, url)] as const
     }),
   )
-  const contracts = Object.fromEntries(chains.map(([name, , made]) => [name, made])) as Contracts
+  const contracts = Object.fromEntries(
+    chains.map(([name, , made]) => [name, made]),
+  ) as ContractsByChain
   const urls = chains.map(([name, url]) => [name, url])
   const rpcUrls = Object.fromEntries(urls) as Record<ChainName, string>
   writeJson(context.home.contracts, contracts)
   const attestationUrl = await startAttesting(context, rpcUrls, contracts)
-  tell(context, 'Chains', chainNames.join(', '), Date.now() - begun)
+  report(context, 'Chains', chainNames.join(', '), Date.now() - begun)
   return { facts: { rpcUrls, attestationUrl }, contracts }
 }
 
-/** The attestation service runs in this process and ends with it, as the mining does; unless there is one already. */
+/**
+ * The attestation service and the miner run in this process and end with it, unless the service is given from
+ * outside.
+ */
 async function startAttesting(
   { env, ports }: Context,
   rpcUrls: Record<ChainName, string>,
-  contracts: Contracts,
+  contracts: ContractsByChain,
 ): Promise<string> {
   if (env.ATTESTATION_URL) return env.ATTESTATION_URL
   const chains = chainNames.map((name) => ({
@@ -146,7 +151,7 @@ async function prepareChain(
   return contracts
 }
 
-/** A chain that was killed may have lost its last seconds: what was prepared in them is prepared again. */
+/** A killed chain may have lost its last seconds of blocks. Preparation repeats the lost transactions. */
 export async function repairChain(
   context: ChainContext,
   name: ChainName,
@@ -156,7 +161,7 @@ export async function repairChain(
   await fundChain(name, facts, contracts, await readOperators(facts.databaseUrl))
 }
 
-async function fundAll(facts: Facts, contracts: Contracts): Promise<void> {
+async function fundAll(facts: Facts, contracts: ContractsByChain): Promise<void> {
   const operators = await readOperators(facts.databaseUrl)
   await Promise.all(chainNames.map((name) => fundChain(name, facts, contracts[name], operators)))
 }

@@ -4,7 +4,7 @@ import type { Ports } from './settings.js'
 import type { Home, StateSet } from './state/state.js'
 import { sayDone } from './terminal.js'
 
-/** What each part of the stack is started with. */
+/** The input of each part of the stack. */
 export type Context = {
   env: NodeJS.ProcessEnv
   home: Home
@@ -14,26 +14,26 @@ export type Context = {
   signal: AbortSignal
 }
 
-/** Everything one needs to use the stack; also what `dev.json` holds, beside the process ids. */
+/** All addresses and credentials of the stack. `dev.json` holds them and the process ids. */
 export type Facts = {
   apiBaseUrl: string
   hostUrl: string
-  /** Of each process of the API, the one above first. */
+  /** Addresses of all API processes, `apiBaseUrl` first. */
   apiBaseUrls: string[]
   apiKey: string
-  /** Token of a link to the dashboard for the owner of the demo account; null when he has a password. */
+  /** Token of a dashboard link for the owner of the demo account; null when they have set a password. */
   invitation: string | null
   temporalUiUrl: string | null
   temporalAddress: string
   temporalNamespace: string
-  /** Of a cluster of ours: the connection of its database's owner, and where it shows its counters. */
+  /** Only with our own Temporal cluster: the owner's connection of its database, and the URL of its metrics. */
   temporalCluster: { databaseUrl: string; metricsUrl: string } | null
   databaseUrl: string
   rpcUrls: Record<ChainName, string>
   attestationUrl: string
 }
 
-/** Not once the start has failed: what other parts reach while they are ended is no news. */
-export function tell({ signal }: Context, name: string, what: string, tookMs: number): void {
+/** Prints nothing after a failed start: parts may still come up while they are stopped. */
+export function report({ signal }: Context, name: string, what: string, tookMs: number): void {
   if (!signal.aborted) sayDone(name, what, tookMs)
 }

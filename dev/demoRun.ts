@@ -9,24 +9,24 @@ import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
 import { type Facts } from './context.js'
 import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
-import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
+import { drawLive, eraseLive, UserError, fact, formatSeconds, say, sign } from './terminal.js'
 
-type Node = { url: string; contracts: DevnetContracts }
+type DemoNode = { url: string; contracts: DevnetContracts }
 
-/** Where test money comes to. */
+/** The chain that receives the test money. */
 const FUNDED_CHAIN: ChainName = 'arbitrum-sepolia'
 const POLL_MS = 150
-/** Funding takes a block or two, an intent some more; a machine that builds beside it needs far longer. */
+/** Funding takes one or two blocks and an intent a few more. A busy machine needs far longer. */
 const TIMEOUT_MS = 120_000
 /** The money is on the chain before the service has indexed its block. */
 const INDEXING_TIMEOUT_MS = 15_000
 
 /**
- * Runs the main job as a caller would: a wallet, one test USDC, a `lend` that goes where it pays most, and
- * what became of it.
+ * Runs the main use case as a client: creates a wallet, funds it with 1 USDC, lends at the best rate and prints the
+ * result.
  *
- * @param contractsFile - JSON of the devnet's addresses, to read the chains besides the API.
- * @throws {Explained} when the intent does not complete.
+ * @param contractsFile - JSON file of the devnet's addresses. The demo also reads balances from the chains.
+ * @throws {UserError} when the intent does not complete.
  */
 export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
   const nodeOf = openNodes(facts, contractsFile)
@@ -38,10 +38,10 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   const steward = new Steward({ apiKey: facts.apiKey, baseUrl: facts.apiBaseUrl })
   const userId = `demo-${randomBytes(4).toString('hex')}`
   const wallet = await steward.wallets.create({ userId }).catch(explain)
-  tell('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
+  report('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
 
   await steward.demo.fund(wallet.id).catch(explain)
-  const readUsdc = ({ url, contracts }: Node) =>
+  const readUsdc = ({ url, contracts }: DemoNode) =>
     readTokenBalance(url, contracts.usdc, wallet.address)
   await waitFor('fund', 'waiting for 1 USDC', async () => (await readUsdc(source)) > 0n)
   const readEth = async () => {
@@ -49,14 +49,14 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
     return (await Promise.all(balances)).reduce((sum, wei) => sum + wei)
   }
   const ethBefore = await readEth()
-  tell('fund', `1 USDC on ${FUNDED_CHAIN}`)
+  report('fund', `1 USDC on ${FUNDED_CHAIN}`)
 
   const begun = Date.now()
   const created = await lend(steward, wallet)
-  tell('intent', `${created.status} ${pc.dim(created.id)}`)
-  tellPlan(created)
+  report('intent', `${created.status} ${pc.dim(created.id)}`)
+  reportPlan(created)
   const intent = await followIntent(steward, created)
-  tell('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
+  report('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
   const totalMs = commandAgeMs()
 
   const { targetChain = FUNDED_CHAIN } = intent.executionPlan ?? {}
@@ -73,9 +73,9 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   say()
 }
 
-function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => Node {
+function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => DemoNode {
   const all = readJson<Record<ChainName, DevnetContracts>>(contractsFile)
-  if (!all) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
+  if (!all) throw new UserError(`The devnet's addresses are missing (${contractsFile}).`)
   return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
 }
 
@@ -91,10 +91,10 @@ async function lend(steward: Steward, wallet: Wallet): Promise<Intent> {
   }
 }
 
-/** One sentence of the reasoning in a line, below the steps. */
-function tellPlan({ executionPlan }: Intent): void {
+/** Prints each sentence of the reasoning on its own line below the steps. */
+function reportPlan({ executionPlan }: Intent): void {
   const { steps = [], reasoning = '' } = executionPlan ?? {}
-  tell('plan', steps.map(describeStep).join(', '))
+  report('plan', steps.map(describeStep).join(', '))
   for (const sentence of reasoning.split(/(?<=\.) (?=[A-Z])/)) say(`    ${pc.dim(sentence)}`)
 }
 
@@ -102,15 +102,15 @@ function describeStep({ type, amount, from, to, chain }: Step): string {
   return `${type} ${amount} USDC ${from ? `from ${from} to ${to}` : `on ${chain}`}`
 }
 
-/** Tells each transaction when it is there, until the intent is over. */
+/** Prints each transaction as it appears, until the intent has finished. */
 async function followIntent({ intents }: Steward, created: Intent): Promise<Intent> {
   let intent = created
-  let told = 0
+  let printed = 0
   const show = (next: Intent) => {
     intent = next
     const transactions = intent.results?.transactions ?? []
-    for (const transaction of transactions.slice(told)) tellTransaction(transaction)
-    told = Math.max(told, transactions.length)
+    for (const transaction of transactions.slice(printed)) reportTransaction(transaction)
+    printed = Math.max(printed, transactions.length)
   }
   const over = intents.waitForCompletion(created.id, {
     timeoutMs: TIMEOUT_MS,
@@ -127,22 +127,22 @@ function describeProgress({ status, executionPlan, results }: Intent): string {
   return `${status}${step}`
 }
 
-function tellTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
+function reportTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
   const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(4)})`
-  tell(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
+  report(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
 }
 
-function tell(step: string, what: string): void {
+function report(step: string, what: string): void {
   say(`  ${sign.done} ${step.padEnd(10)} ${what}`)
 }
 
-/** Waits for something that is asked for again and again. */
+/** Polls until `isOver` resolves with true. */
 function waitFor(step: string, what: string, isOver: () => Promise<boolean>): Promise<void> {
   const wait = async () => {
     const deadline = Date.now() + TIMEOUT_MS
     while (!(await isOver())) {
       if (Date.now() > deadline) {
-        throw new Explained(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
+        throw new UserError(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
       }
       await sleep(POLL_MS)
     }
@@ -150,7 +150,7 @@ function waitFor(step: string, what: string, isOver: () => Promise<boolean>): Pr
   return showLive(step, () => what, wait())
 }
 
-/** A live line that shows for how long something has been waited for. */
+/** A live line with the elapsed time of a wait. */
 async function showLive<T>(step: string, describe: () => string, over: Promise<T>): Promise<T> {
   const begun = Date.now()
   const redraw = setInterval(() => {
@@ -165,16 +165,16 @@ async function showLive<T>(step: string, describe: () => string, over: Promise<T
   }
 }
 
-/** @throws {Explained} what the API has said, in a sentence. */
+/** @throws {UserError} with the API's error message. */
 function explain(error: unknown): never {
   if (!(error instanceof StewardError)) throw error
   const { code, message, status } = error
   if (error instanceof IntentFailedError) {
-    throw new Explained(`The intent failed: ${code} ${message}`)
+    throw new UserError(`The intent failed: ${code} ${message}`)
   }
   const who = status === undefined ? 'The API does not answer' : `The API answered ${status}`
-  throw new Explained(`${who}: ${code} ${message}`, { cause: error })
+  throw new UserError(`${who}: ${code} ${message}`, { cause: error })
 }
 
 const formatPercent = (percent: number | undefined) =>
-  percent === undefined ? 'not told' : `${percent.toFixed(2)} %`
+  percent === undefined ? 'unknown' : `${percent.toFixed(2)} %`

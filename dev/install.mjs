@@ -1,4 +1,4 @@
-// Runs before `npm start` and `npm test`, on a fresh clone too: plain JavaScript without any dependency.
+// Runs before `npm start` and `npm test`, also in a fresh clone. Hence plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,7 +13,7 @@ if (major < floor[0] || (major === floor[0] && minor < floor[1])) {
   process.exit(1)
 }
 
-/** The packages of a lockfile by path; undefined when there is none. */
+/** The packages of a lockfile by path; undefined without a lockfile. */
 function readPackages(file) {
   try {
     return JSON.parse(readFileSync(path.join(root, file), 'utf8')).packages
@@ -23,8 +23,8 @@ function readPackages(file) {
 }
 
 /**
- * npm notes in node_modules what it installed. Times say nothing here: a checkout makes every file new.
- * An optional package may be missing: it is one of another platform.
+ * Compares the lockfile with npm's record of the installed packages in node_modules. File times are no evidence: a
+ * checkout makes every file new. An optional package of another platform may be missing.
  */
 function isInstalled() {
   const wanted = readPackages('package-lock.json')

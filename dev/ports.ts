@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
-import { Explained } from './terminal.js'
+import { UserError } from './terminal.js'
 
-/** A port that a user may want elsewhere: what listens there, its default, the variable that moves it. */
+/** A port that the user can move: its part, its default and its environment variable. */
 export type PortChoice = { name: string; variable: string; port: number }
 
 /**
- * Checks every chosen port on 127.0.0.1 before anything starts, and replaces 0 by a free one.
+ * Checks that all chosen ports on 127.0.0.1 are free before a part starts. Replaces 0 with a free port.
  *
- * @param choices - By key; the result has the same keys.
- * @throws {Explained} one line for each port that another program holds.
+ * @param choices - By key. The result has the same keys.
+ * @throws {UserError} with one line per occupied port.
  */
 export async function choosePorts<Key extends string>(
   choices: Record<Key, PortChoice>,
@@ -23,14 +23,14 @@ export async function choosePorts<Key extends string>(
       ([, { name, variable, port }]) =>
         `Port ${port} (${name}) is taken. Set ${variable} to another port, or to 0 for a free one.`,
     )
-  if (complaints.length > 0) throw new Explained(complaints.join('\n'))
+  if (complaints.length > 0) throw new UserError(complaints.join('\n'))
 
   const free = await findFreePorts(entries.filter(([, { port }]) => port === 0).length)
   const chosen = entries.map(([key, { port }]) => [key, port || free.pop()] as const)
   return Object.fromEntries(chosen) as Record<Key, number>
 }
 
-/** Reads a port from the environment; 0 is allowed. */
+/** Reads a port from the environment. Allows 0. */
 export function readPort(
   env: NodeJS.ProcessEnv,
   name: string,
@@ -40,14 +40,14 @@ export function readPort(
   const text = env[variable]
   const port = text ? Number(text) : standard
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Explained(`${variable}=${text} is not a port. Use 1 to 65535, or 0 for a free one.`)
+    throw new UserError(`${variable}=${text} is not a port. Use 1 to 65535, or 0 for a free one.`)
   }
   return { name, variable, port }
 }
 
 /**
- * Free ports of 127.0.0.1, all different: each is held until all are found. For a minute after it nobody is
- * given them who asks for any free port, while whoever asks for one of them by its number has it.
+ * Distinct free ports on 127.0.0.1. All are held until the last one is found. For a minute afterwards the system
+ * assigns them to no other program that requests a random port. Binding one by number works.
  */
 export async function findFreePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)))
@@ -57,11 +57,11 @@ export async function findFreePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** Where the system begins to choose: below it nobody is given a port who asks for any. */
+/** Lower end of the system's range for random ports. The system assigns no port below it by itself. */
 const CHOSEN_FROM = 32_768
 const LOW_FROM = 20_000
 
-/** Free ports of 127.0.0.1 below 32,768, all different, for programs that keep a port in 15 bits. */
+/** Distinct free ports on 127.0.0.1 below 32,768, for programs that store a port in 15 bits. */
 export async function findLowPorts(count: number): Promise<number[]> {
   const found = new Set<number>()
   while (found.size < count) {
@@ -72,9 +72,9 @@ export async function findLowPorts(count: number): Promise<number[]> {
 }
 
 /**
- * Leaves a connection behind whose end the system waits for: a port with one is passed over when a free one is
- * chosen, and may be bound all the same. The side that ends the connection is the one that waits.
- * @see man 7 ip, SO_REUSEADDR, which servers set; on other systems than Linux free ports do not repeat soon.
+ * Leaves a connection in TIME_WAIT. The system skips such a port when it chooses a random one, but a server can still
+ * bind it. The side that closes first keeps the state. Servers set SO_REUSEADDR, see man 7 ip. Only Linux repeats
+ * free ports soon.
  */
 async function reserve(server: Server): Promise<void> {
   server.once('connection', (socket) => socket.end())
@@ -82,7 +82,7 @@ async function reserve(server: Server): Promise<void> {
   await once(socket.resume(), 'close')
 }
 
-/** A program that listens on all addresses may leave 127.0.0.1 free to bind, so a connection is tried too. */
+/** A program that listens on all addresses may leave 127.0.0.1 free to bind. Hence a connection is tried too. */
 async function isTaken(port: number): Promise<boolean> {
   if (port === 0) return false
   try {
@@ -93,10 +93,10 @@ async function isTaken(port: number): Promise<boolean> {
   return isListening('127.0.0.1', port)
 }
 
-/** Enough for a server on the other side of the world. */
+/** Enough for a server on another continent. */
 const CONNECT_TIMEOUT_MS = 3_000
 
-/** Tells whether a program accepts connections there. */
+/** Whether a program accepts connections at the address. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host, port, timeout: CONNECT_TIMEOUT_MS })
@@ -120,7 +120,7 @@ function listen(port: number): Promise<Server> {
 
 const close = (server: Server) => new Promise<void>((resolve) => server.close(() => resolve()))
 
-/** Tells in one line what the clients of these servers would tell in many, and late. */
+/** Reports an unreachable server in one line, before its clients report it in many. */
 export async function assertListening(
   variable: string,
   url: string,
@@ -129,5 +129,5 @@ export async function assertListening(
   const { hostname, port, host } = new URL(url)
   const address = hostname.replace(/^\[|\]$/g, '')
   if (await isListening(address, Number(port) || standardPort)) return
-  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
+  throw new UserError(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
 }

@@ -4,23 +4,23 @@ import { connectionOf } from './stack/database.js'
 import { createServicePart, replicaName, services, type Service } from './stack/parts.js'
 import { readRpcUrls } from './settings.js'
 import { openSecrets, type Home } from './state/state.js'
-import { Explained } from './terminal.js'
+import { UserError } from './terminal.js'
 
-type Options = {
-  /** One for each process of a role. */
+type ServicesOptions = {
+  /** One port per API process. */
   apiPorts: number[]
-  /** Called once the signer has made its keys. */
+  /** Called once the signer has created its keys. */
   onSigner(): Promise<void>
 }
 
 /**
- * Starts the services and resolves when each process of the API serves. The first process of each role makes what
- * the others find: keys, and what Temporal must know.
+ * Starts the services. Resolves when each API process serves. The first process of each role creates what the others
+ * need: keys, and search attributes in Temporal.
  */
 export async function startServices(
   context: Context,
   facts: Facts,
-  { apiPorts, onSigner }: Options,
+  { apiPorts, onSigner }: ServicesOptions,
 ): Promise<void> {
   const { home } = context
   const { temporalUiUrl, attestationUrl } = facts
@@ -71,7 +71,7 @@ async function startService(
   await supervisor.start(createServicePart({ service, name }, { ...common, ...settings }, home))
 }
 
-/** The API waits for the signer's public key and the worker's schema; it has both within a second. */
+/** The API waits for the signer's public key and the worker's setup, which take about a second. */
 const SERVING_TIMEOUT_MS = 30_000
 
 async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
@@ -82,7 +82,7 @@ async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
     if (answer?.ok && state?.includes('"degraded":false')) return
     if (Date.now() > deadline) {
       const reason = state ?? 'no answer'
-      throw new Explained(
+      throw new UserError(
         `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
       )
     }

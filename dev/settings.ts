@@ -3,12 +3,12 @@ import { devnetTerms, portVariable } from './devnet/chains.js'
 import { readPort, type PortChoice } from './ports.js'
 import { MAX_REPLICAS } from './stack/parts.js'
 import { TEMPORAL_ON_POSTGRES, type Places } from './state/state.js'
-import { Explained } from './terminal.js'
+import { UserError } from './terminal.js'
 
 type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName
 export type Ports = Record<PortKey, number>
 
-/** Which parts are given from outside, without what may be secret in their addresses. */
+/** The parts that are given from outside, without the credentials in their addresses. */
 export function readPlaces(env: NodeJS.ProcessEnv): Places {
   const chains = chainNames.map((name) => {
     const variable = rpcVariable(name)
@@ -26,26 +26,25 @@ function readTemporalPlace({ TEMPORAL_ADDRESS, TEMPORAL_STORE }: NodeJS.ProcessE
   if (TEMPORAL_ADDRESS) return describeUrl(`tcp://${TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
   if (!TEMPORAL_STORE || TEMPORAL_STORE === 'sqlite') return 'embedded'
   if (TEMPORAL_STORE === 'postgres') return TEMPORAL_ON_POSTGRES
-  throw new Explained(`TEMPORAL_STORE=${TEMPORAL_STORE} is neither sqlite nor postgres.`)
+  throw new UserError(`TEMPORAL_STORE=${TEMPORAL_STORE} is neither sqlite nor postgres.`)
 }
 
 /**
- * How many processes of each role run: `REPLICAS`, else one.
- *
- * @throws {Explained} when it is no number from 1 to 8.
+ * Processes per role: `REPLICAS`, default 1.
+ * @throws {UserError} when `REPLICAS` is not a number from 1 to 8.
  */
 export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
   const count = Number(REPLICAS)
   if (Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count
-  throw new Explained(`REPLICAS=${REPLICAS} is not a number from 1 to ${MAX_REPLICAS}.`)
+  throw new UserError(`REPLICAS=${REPLICAS} is not a number from 1 to ${MAX_REPLICAS}.`)
 }
 
 const LONGEST_STATE_SECONDS = 86_400
 
 /**
- * How often the devnet's nodes write their state, seconds: `DEVNET_STATE_SECONDS`. Undefined: as they do by themselves.
+ * Seconds between two state dumps of the devnet's nodes: `DEVNET_STATE_SECONDS`. Undefined: the default of the nodes.
  *
- * @throws {Explained} when it is no number from 1 to 86400.
+ * @throws {UserError} when it is not a number from 1 to 86400.
  */
 export function readStateInterval({
   DEVNET_STATE_SECONDS: text,
@@ -53,12 +52,12 @@ export function readStateInterval({
   if (text === undefined) return undefined
   const seconds = Number(text)
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_STATE_SECONDS) return seconds
-  throw new Explained(
+  throw new UserError(
     `DEVNET_STATE_SECONDS=${text} is not a number from 1 to ${LONGEST_STATE_SECONDS}.`,
   )
 }
 
-/** The nodes of a chain that are given from outside, the preferred one first. */
+/** The nodes of a chain that is given from outside, the preferred one first. */
 export const readRpcUrls = (env: NodeJS.ProcessEnv, name: ChainName): string[] =>
   (env[rpcVariable(name)] ?? '')
     .split(',')
@@ -66,12 +65,12 @@ export const readRpcUrls = (env: NodeJS.ProcessEnv, name: ChainName): string[] =
     .filter(Boolean)
 
 function describeUrl(url: string, variable: string): string {
-  if (!URL.canParse(url)) throw new Explained(`${variable} is not an address.`)
+  if (!URL.canParse(url)) throw new UserError(`${variable} is not an address.`)
   const { host, pathname } = new URL(url)
   return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
 }
 
-/** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
+/** The ports that the user can choose. A part from outside needs none, so it gets any free port. */
 export function readPortChoices(
   env: NodeJS.ProcessEnv,
   places: Places,

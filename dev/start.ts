@@ -24,13 +24,13 @@ import {
   type Home,
 } from './state/state.js'
 import { createSupervisor, type Supervisor } from './stack/supervise.js'
-import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
+import { UserError, formatSeconds, say, printFailure, sign } from './terminal.js'
 
-type Options = { isFresh: boolean; withDemo: boolean }
+type CommandOptions = { isFresh: boolean; withDemo: boolean }
 
 const USAGE = 'Usage: npm start -- [--fresh] [--no-demo]'
 
-/** A second Ctrl-C means "at once"; npm and tsx pass the first one on again within this time. */
+/** A second Ctrl-C kills at once. npm and tsx repeat the first one within this time. */
 const IMPATIENCE_MS = 1_000
 
 const LAUNCHER_CHECK_MS = 500
@@ -43,7 +43,8 @@ async function main(): Promise<void> {
   say(`\n  ${pc.bold('Steward')} ${pc.dim(describeFolder(home))}`)
 
   const orphans = await reapOrphans(home, stopOrder)
-  if (orphans.length > 0) say(`  ${sign.again} ended what a killed run left: ${orphans.join(', ')}`)
+  if (orphans.length > 0)
+    say(`  ${sign.again} stopped processes of a killed run: ${orphans.join(', ')}`)
   const places = readPlaces(process.env)
   const ports = await choosePorts(readPortChoices(process.env, places))
   if (options.isFresh) wipeHome(home)
@@ -59,10 +60,10 @@ async function main(): Promise<void> {
     onBack(name) {
       if (!up.facts) return
       writeFacts(home, up.facts, supervisor)
-      if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(sayFailure)
+      if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(printFailure)
     },
     onGiveUp(error) {
-      sayFailure(error)
+      printFailure(error)
       if (up.facts) writeFacts(home, up.facts, supervisor)
     },
   })
@@ -79,14 +80,14 @@ async function main(): Promise<void> {
   say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
 }
 
-/** A demo that a stop cuts off did not fail. */
+/** A demo that is cut off by a stop is no failure. */
 const sayUnless = (signal: AbortSignal) => (error: unknown) => {
-  if (!signal.aborted) sayFailure(error)
+  if (!signal.aborted) printFailure(error)
 }
 
-function parseOptions(args: string[]): Options {
+function parseOptions(args: string[]): CommandOptions {
   const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
-  if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
+  if (unknown.length > 0) throw new UserError(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
   return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
 }
 
@@ -97,7 +98,7 @@ function describeFolder(home: Home): string {
 
 const isChain = (name: string): name is ChainName => chainNames.some((chain) => chain === name)
 
-/** Facts for tools and tests; the process ids follow when a part is started again. */
+/** Facts for tools and tests. The process ids are updated when a part restarts. */
 function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
   const pids = supervisor.pids()
   const pidOf = (name: string) => pids[name] ?? null
@@ -113,9 +114,9 @@ function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
 }
 
 /**
- * Ends the stack on Ctrl-C and SIGTERM, and when the command that started it was killed without a word.
+ * Stops the stack on Ctrl-C, on SIGTERM, and when the command that started it was killed.
  *
- * @returns Ends the stack for another reason: an error that is told, with exit code 1.
+ * @returns Stops the stack for another reason. An error is printed and ends with exit code 1.
  */
 function stopOnSignal(
   home: Home,
@@ -133,7 +134,7 @@ function stopOnSignal(
     await supervisor.stop()
     for (const file of [home.facts, home.children]) fs.rmSync(file, { force: true })
     unlockHome()
-    if (!isAsked) process.exit(sayFailure(reason))
+    if (!isAsked) process.exit(printFailure(reason))
     say(`  ${sign.done} Stopped ${pc.dim(formatSeconds(Date.now() - stoppingSince))}`)
     process.exit(0)
   }
@@ -154,9 +155,9 @@ function stopOnSignal(
   return end
 }
 
-// The terminal may be gone while parts still have to be ended.
+// The terminal may be closed while parts still have to be stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  process.exit(sayFailure(error))
+  process.exit(printFailure(error))
 })

@@ -1,4 +1,4 @@
-import { tell, type Context, type Facts } from './context.js'
+import { report, type Context, type Facts } from './context.js'
 import { findTemporalCli } from './stack/temporalCli.js'
 import { createTemporalCluster } from './stack/temporalCluster.js'
 import { findTemporalPrograms } from './stack/temporalPrograms.js'
@@ -13,7 +13,7 @@ type TemporalFacts = Pick<
   'temporalAddress' | 'temporalNamespace' | 'temporalCluster' | 'temporalUiUrl'
 >
 
-/** Starts the Temporal server that the settings ask for, unless they name one that runs. */
+/** Starts the configured Temporal server, unless the settings name a running one. */
 export async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
   const { env, home, set, ports, supervisor, signal } = context
   const begun = Date.now()
@@ -21,7 +21,7 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
   const outside = { temporalNamespace, temporalUiUrl: env.TEMPORAL_UI_URL ?? null }
   if (env.TEMPORAL_ADDRESS) {
     await assertListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
-    tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
+    report(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
     return { ...outside, temporalAddress: env.TEMPORAL_ADDRESS, temporalCluster: null }
   }
   const cli = await findTemporalCli({ env, signal })
@@ -33,12 +33,12 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
     const { database, server, metricsUrl } = await createTemporalCluster(options)
     await supervisor.start(database)
     await supervisor.start(server)
-    tell(context, 'Temporal', 'temporal-server on a Postgres of its own', Date.now() - begun)
+    report(context, 'Temporal', 'temporal-server on a Postgres of its own', Date.now() - begun)
     const temporalCluster = { databaseUrl: database.url(), metricsUrl }
     return { ...outside, temporalAddress, temporalCluster }
   }
   await supervisor.start(createTemporalPart(cli, home, { temporal: port, ui }))
-  tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
+  report(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   const temporalUiUrl = `http://127.0.0.1:${ui}`
   return { temporalAddress, temporalNamespace, temporalCluster: null, temporalUiUrl }
 }

@@ -1,14 +1,14 @@
 import pc from 'picocolors'
 
-/** A failure whose message tells the user all there is to know: printed as it is, without a stack. */
-export class Explained extends Error {
-  override readonly name = 'Explained'
+/** An error whose message is complete for the user. It is printed without a stack. */
+export class UserError extends Error {
+  override readonly name = 'UserError'
 }
 
 const isLive = () => process.stdout.isTTY && !process.env.CI
 let liveText = ''
 
-/** Prints a line; a live line stays below it. */
+/** Prints a line above the live line. */
 export function say(line = ''): void {
   const shown = liveText
   eraseLive()
@@ -16,7 +16,7 @@ export function say(line = ''): void {
   if (shown) drawLive(shown)
 }
 
-/** Draws the one line that is redrawn in place; nothing on a pipe. */
+/** Draws the live line, which is redrawn in place. Draws nothing on a pipe. */
 export function drawLive(text: string): void {
   if (!isLive()) return
   const width = (process.stdout.columns || 80) - 1
@@ -37,7 +37,7 @@ export const sign = {
   busy: (at = Date.now()) => pc.cyan('⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'[Math.floor(at / 80) % 10] ?? ''),
 }
 
-/** Tells that a part is up: which one it is and how long it took. */
+/** Prints that a part is up, with its address and start time. */
 export function sayDone(name: string, what: string, tookMs: number): void {
   say(`  ${sign.done} ${name.padEnd(10)} ${what} ${pc.dim(formatSeconds(tookMs))}`)
 }
@@ -54,15 +54,15 @@ export function formatSeconds(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`
 }
 
-/** Prints what ended the command and gives the exit code: a stack only for what nobody foresaw. */
-export function sayFailure(error: unknown): 1 {
-  const text = error instanceof Explained ? error.message : describeUnforeseen(error)
+/** Prints the error that ended the command and returns the exit code. Prints a stack only for an unexpected error. */
+export function printFailure(error: unknown): 1 {
+  const text = error instanceof UserError ? error.message : describeUnforeseen(error)
   eraseLive()
   process.stderr.write(`\n  ${pc.red('✗')} ${text.replaceAll('\n', '\n    ')}\n\n`)
   return 1
 }
 
-/** What the operating system refuses (a full disk, a folder of another user) is no bug: no stack. */
+/** An error of the operating system, such as a full disk, is no bug and needs no stack. */
 function describeUnforeseen(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)

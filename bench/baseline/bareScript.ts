@@ -11,22 +11,22 @@ import type { BridgeStep, StepPlan, PlanStep, SwapStep } from '../../domain/inte
 import type { Call } from '../../domain/intent/operation.js'
 
 const POLL_MS = 50
-/** Fixed: an estimate of a call needs the approval before it to be mined. */
+/** Fixed, because an estimate of a call requires that the approval before it is mined. */
 const GAS_LIMIT = 800_000
 const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
 
-type Tools = { chains: Chains; registry: Registry; attestations: Attestations }
+type ScriptTools = { chains: Chains; registry: Registry; attestations: Attestations }
 
 /** Gas used, and the base units that the next step may spend. */
-type Spent = { gas: bigint; units: bigint }
+type StepCost = { gas: bigint; units: bigint }
 
 export type BareScript = ReturnType<typeof createBareScript>
 
 /**
- * What a programmer would write who wants the steps of one plan and nothing else: an account with ETH that
- * sends all calls of a step at once, asks for their receipts every 50 ms, and keeps nothing anywhere.
+ * The minimal script for the steps of one plan: an account with ETH that sends all calls of a step at once, polls
+ * their receipts every 50 ms and stores nothing.
  */
-export function createBareScript(tools: Tools) {
+export function createBareScript(tools: ScriptTools) {
   const account = new Wallet(Wallet.createRandom().privateKey)
   return {
     address: account.address,
@@ -45,11 +45,11 @@ export function createBareScript(tools: Tools) {
 }
 
 async function execute(
-  tools: Tools,
+  tools: ScriptTools,
   account: Wallet,
   step: PlanStep,
   units: bigint,
-): Promise<Spent> {
+): Promise<StepCost> {
   if (step.type === 'bridge') return bridge(tools, account, step, units)
   const client = clientOf(tools, step.chain)
   if (step.type === 'swap') return swap(client, account, step, units)
@@ -67,7 +67,7 @@ async function swap(
   account: Wallet,
   step: SwapStep,
   unitsIn: bigint,
-): Promise<Spent> {
+): Promise<StepCost> {
   const { chain } = client
   const from = findToken(chain, step.asset)
   const to = findToken(chain, step.toAsset)
@@ -82,11 +82,11 @@ async function swap(
 }
 
 async function bridge(
-  tools: Tools,
+  tools: ScriptTools,
   account: Wallet,
   { protocol, from, to, speed }: BridgeStep,
   units: bigint,
-): Promise<Spent> {
+): Promise<StepCost> {
   const bridge = bridgeOf(protocol)
   const [source, target] = [clientOf(tools, from), clientOf(tools, to)]
   const { chain: destination } = target
@@ -100,7 +100,7 @@ async function bridge(
   return { gas: burned.gas + minted.gas, units: units - maxFeeUnits }
 }
 
-async function awaitAttestation({ attestations }: Tools, sourceDomain: number, hash: string) {
+async function awaitAttestation({ attestations }: ScriptTools, sourceDomain: number, hash: string) {
   for (;;) {
     const [found] = await attestations.readMessages(sourceDomain, hash)
     const { message, attestation } = found ?? {}
@@ -109,7 +109,7 @@ async function awaitAttestation({ attestations }: Tools, sourceDomain: number, h
   }
 }
 
-/** Sends calls one after the other without waiting in between. Gas of all, hash of the last one. */
+/** Sends calls in sequence without waiting in between. Returns the gas of all and the hash of the last one. */
 async function send(client: ChainClient, account: Wallet, calls: Call[]) {
   const { chainId } = client.chain
   const asked = [account.address, 'pending']
@@ -126,7 +126,7 @@ async function send(client: ChainClient, account: Wallet, calls: Call[]) {
   return { gas, hash: hashes.at(-1) ?? '' }
 }
 
-const clientOf = ({ chains, registry }: Tools, name: string) =>
+const clientOf = ({ chains, registry }: ScriptTools, name: string) =>
   chains.byId(registry.get(name).chainId)
 
 async function awaitReceipt(client: ChainClient, hash: string): Promise<Receipt> {
@@ -138,14 +138,14 @@ async function awaitReceipt(client: ChainClient, hash: string): Promise<Receipt>
   }
 }
 
-/** Gives an account ETH on every chain, and USDC of the devnet on some. */
+/** Gives an account ETH on every chain, and devnet USDC on some chains. */
 export async function endow(
-  { chains }: Tools,
+  { chains }: ScriptTools,
   address: string,
   sources: string[],
   units: bigint,
 ): Promise<void> {
-  // DevUSDC.mint(address,uint256), open to its owner, for whom anvil signs.
+  // DevUSDC.mint(address,uint256) is limited to its owner, for whom anvil signs.
   const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
   const words = [BigInt(address), units].map((word) => word.toString(16).padStart(64, '0'))
   for (const client of chains.list) {

@@ -6,15 +6,16 @@ import pg from 'pg'
 import { newId } from '../../db/client/ids.js'
 
 /**
- * The baseline of `bench/api.ts`, in a process of its own: Express and `pg` without key, limit, credits or log. It
- * answers a wallet by one query, and creates one by one statement. It sends its port to its parent and ends with it.
+ * The baseline of `bench/api.ts` in its own process: Express and `pg` without authentication, rate limit, credits or
+ * log. It reads a wallet with one query and creates one with one statement. It sends its port to its parent and exits
+ * with it.
  */
 const [url = ''] = process.argv.slice(2)
 const POOL_SIZE = 20
 const COLUMNS = `id, account_id as "accountId", user_id as "userId", address, metadata,
   created_at as "createdAt"`
 const selectWallet = `select ${COLUMNS} from wallet where account_id = $1 and user_id = $2`
-/** The rows that a new wallet stores: itself, its sealed key, its charge, and what the account has left. */
+/** The rows that a new wallet stores: the wallet, its sealed key, the charge and the new balance of the account. */
 const insertWallet = `with made as (
     insert into wallet (id, account_id, user_id, address, metadata)
     values ($1, $2, $3, '0x' || md5($1) || '00000000', '{}') returning *

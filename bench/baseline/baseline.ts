@@ -12,30 +12,30 @@ import { readCpu, readMemory, spent, sum } from '../usage.js'
 import type { Answered } from '../callers.js'
 import type { BaselineRun } from './baselineWorker.js'
 import type { BaselineInput } from './baselineWorkflow.js'
-import type { Facts } from '../../test/e2e/stack.js'
+import type { StackFacts } from '../../test/e2e/stack.js'
 
 const POLL_MS = 50
 
-/** The chain as it was before a crowd. */
-type Mark = { state: string; block: number }
+/** The chain before a crowd. */
+type RestorePoint = { state: string; block: number }
 export type BaselineResult = { seconds: number; cpuSeconds: number; workerMb: number; sent: number }
 
 /**
- * What is left of a crowd without Steward: the same number of workflows that do nothing, on the same Temporal server,
- * and the same transactions, sent by a script to a copy of the chain.
+ * The same load without Steward: as many empty workflows on the same Temporal server, and the same transactions, sent
+ * by a script to a copy of the chain.
  */
-export async function openBaseline({ temporalAddress, rpcUrls, pids }: Facts) {
+export async function openBaseline({ temporalAddress, rpcUrls, pids }: StackFacts) {
   const taskQueue = `baseline-${Date.now()}`
   const url = rpcUrls[LEND_CHAIN] ?? ''
   const worker = await startWorker(temporalAddress, taskQueue)
   let runs = 0
   return {
-    /** Reads the chain before a crowd. */
-    async mark(): Promise<Mark> {
+    /** Takes a snapshot of the chain before a crowd. */
+    async mark(): Promise<RestorePoint> {
       return { state: await callRpc<string>(url, 'anvil_dumpState'), block: await readHead(url) }
     },
-    /** Repeats a crowd that began at a mark. */
-    async run(posts: Answered[], mark: Mark): Promise<BaselineResult> {
+    /** Repeats a crowd that began at a snapshot. */
+    async run(posts: Answered[], mark: RestorePoint): Promise<BaselineResult> {
       const raws = await readTransactions(url, mark.block)
       const copy = await startCopy(mark.state)
       const measured = { temporal: pids.temporal, worker: worker.pid ?? 0, node: copy.pid }
@@ -67,13 +67,13 @@ async function startWorker(address: string, taskQueue: string): Promise<ChildPro
   return worker
 }
 
-type Plan = { steps: { type: string }[] }
+type BaselinePlan = { steps: { type: string }[] }
 
-/** An intent that was stored without a plan, to be planned later, counts with the plan of another one. */
+/** An intent without a stored plan counts with the plan of another intent. */
 function toInputs(posts: Answered[]): BaselineInput[] {
-  const plans = posts.map(({ body }) => body.executionPlan as Plan | undefined)
+  const plans = posts.map(({ body }) => body.executionPlan as BaselinePlan | undefined)
   const usual = plans.find((plan) => plan !== undefined)
-  if (!usual) throw new Error('No lend of the crowd was planned at once.')
+  if (!usual) throw new Error('No lend of the crowd was planned at creation.')
   return posts.map(({ body }, i) => {
     const plan = plans[i] ?? usual
     const steps = plan.steps.map(({ type }) => type)
@@ -83,7 +83,7 @@ function toInputs(posts: Answered[]): BaselineInput[] {
 
 const readHead = async (url: string) => Number(await callRpc<string>(url, 'eth_blockNumber'))
 
-/** Signed bytes of all transactions after a block, in the order of the chain. */
+/** Raw bytes of all transactions after a block, in chain order. */
 async function readTransactions(url: string, after: number): Promise<string[]> {
   const raws: string[] = []
   for (let n = after + 1, head = await readHead(url); n <= head; n++) {
@@ -115,7 +115,7 @@ async function startCopy(state: string) {
   }
 }
 
-/** Sends one after the other and waits until each is mined. */
+/** Sends in sequence and waits until each transaction is mined. */
 async function sendAll(url: string, raws: string[]): Promise<void> {
   const hashes: string[] = []
   for (const raw of raws) hashes.push(await callRpc<string>(url, 'eth_sendRawTransaction', [raw]))

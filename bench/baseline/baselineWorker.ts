@@ -10,13 +10,13 @@ import { inTurns } from '../callers.js'
 import type { BaselineInput } from './baselineWorkflow.js'
 
 /**
- * A worker of workflows that do nothing: the SDK with its own settings, in a process of its own. Its parent sends what
- * to start, and receives a message when the worker serves and when all of a run have ended.
+ * A worker of empty workflows with the SDK's default settings, in its own process. Its parent sends the workflows to
+ * start. It receives a message when the worker serves and when all workflows of a run have ended.
  */
 const CONNECTIONS = 32
 const names = ['deposit', 'withdraw', 'swap', 'bridge', 'awaitAttestation', 'mint']
 
-/** `prefix`: makes the workflow ids of a run unique. */
+/** `prefix` makes the workflow ids of a run unique. */
 export type BaselineRun = { prefix: string; inputs: BaselineInput[] }
 
 const done = { txHash: `0x${'0'.repeat(64)}`, units: '1000000' }

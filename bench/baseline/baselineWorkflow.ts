@@ -12,7 +12,7 @@ const activities = proxyActivities<Record<string, (input: object) => Promise<obj
   startToCloseTimeout: '75s',
 })
 
-/** As many activities as an intent has steps, of the same names, that do nothing. */
+/** Empty activities, as many as an intent has steps and with the same names. */
 export async function baseline({ steps, plan, ...shared }: BaselineInput): Promise<void> {
   for (const [i, name] of steps.entries()) {
     const step = (plan.steps as object[])[i]

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http'
 import type { Filled } from './fill.js'
 
-/** A call of an endpoint. `n` counts the calls, so that each is about another row. */
-export type Call = {
+/** A call of an endpoint. `n` counts the calls, so that each one uses another row. */
+export type EndpointCall = {
   name: string
   method: 'GET' | 'POST'
   path(filled: Filled, n: number): string
@@ -18,18 +18,18 @@ const at = <T>(list: readonly T[], n: number): T => {
 
 const toCursor = (id: string) => Buffer.from(id).toString('base64url')
 
-const byKey = (name: string, path: Call['path'] | string): Call => ({
+const byKey = (name: string, path: EndpointCall['path'] | string): EndpointCall => ({
   name,
   method: 'GET',
   path: typeof path === 'string' ? () => path : path,
 })
 
-const bySession = (name: string, path: Call['path'] | string): Call => ({
+const bySession = (name: string, path: EndpointCall['path'] | string): EndpointCall => ({
   ...byKey(name, path),
   headers: ({ sessions }, n) => ({ cookie: `steward_session=${at(sessions, n)}` }),
 })
 
-const reads: Call[] = [
+const reads: EndpointCall[] = [
   byKey('GET wallets/:userId', ({ wallets }, n) => `/v1/wallets/${at(wallets, n).userId}`),
   byKey('GET wallets', '/v1/wallets'),
   byKey('GET wallets?userId', ({ wallets }, n) => `/v1/wallets?userId=${at(wallets, n).userId}`),
@@ -60,10 +60,10 @@ const reads: Call[] = [
   byKey('GET credits', '/dashboard/credits'),
 ]
 
-const pages: Call[] = [
+const pages: EndpointCall[] = [
   bySession('dash overview', '/dashboard/api/overview'),
   bySession('dash requests', '/dashboard/api/requests'),
-  // A path that nothing here has asked for by then: one that has would be found among the requests of this very run.
+  // A path that no earlier call has used. Otherwise the requests of this run would match.
   bySession('dash requests?path', '/dashboard/api/requests?path=/v1/intents/:intentId/retry'),
   bySession('dash requests?keyId', '/dashboard/api/requests?keyId=key_other'),
   bySession('dash requests?code', '/dashboard/api/requests?code=INVALID_REQUEST'),
@@ -81,18 +81,22 @@ const pages: Call[] = [
   bySession('dash ledger', '/dashboard/api/usage/ledger'),
 ]
 
-/** Names of one run: no other one has them. */
+/** Names that are unique to one run. */
 const run = Date.now()
-const post = (name: string, path: Call['path'] | string, body: Call['body']): Call => ({
+const post = (
+  name: string,
+  path: EndpointCall['path'] | string,
+  body: EndpointCall['body'],
+): EndpointCall => ({
   ...byKey(name, path),
   method: 'POST',
   ...(body && { body }),
 })
-const lend: Call['body'] = ({ wallets }, n) => ({
+const lend: EndpointCall['body'] = ({ wallets }, n) => ({
   ...{ walletId: at(wallets, n).id, action: 'lend', amount: 1 },
 })
 
-const writes: Call[] = [
+const writes: EndpointCall[] = [
   post('POST wallets', '/v1/wallets', (_, n) => ({ userId: `new-${run}-${n}` })),
   post('POST wallets, there already', '/v1/wallets', ({ wallets }, n) => ({
     userId: at(wallets, n).userId,
@@ -111,14 +115,14 @@ const writes: Call[] = [
   post('POST retry', ({ failed }, n) => `/v1/intents/${at(failed, n)}/retry`, undefined),
 ]
 
-export const calls: readonly Call[] = [...reads, ...pages, ...writes]
+export const calls: readonly EndpointCall[] = [...reads, ...pages, ...writes]
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-/** Calls and waits for the whole answer. */
+/** Calls and reads the whole response. */
 export async function send(
   port: number,
-  { method, path, body, headers }: Call,
+  { method, path, body, headers }: EndpointCall,
   { filled, n }: { filled: Filled; n: number },
 ): Promise<{ ms: number; status: number; text: string }> {
   const text = body && JSON.stringify(body(filled, n))

@@ -6,12 +6,12 @@ import { makeKek } from '../../test/custody/kek/kekFile.js'
 import { FACTS, INTENTS, SENDERS, LIVE, REQUESTS, owners, seed } from './rows.js'
 import type { Db } from '../../db/client/connect.js'
 
-/** Users of the dashboard: one alone may ask 600 times a minute. */
+/** Dashboard users. A single one is limited to 600 requests per minute. */
 const USERS = 40
-/** So many of each are asked for in turn. */
+/** Number of sampled rows of each kind, used in turn. */
 const SAMPLE = 400
 
-/** Who calls, and some of what he has. */
+/** The calling account, and samples of its rows. */
 export type Filled = {
   key: string
   sessions: string[]
@@ -23,14 +23,14 @@ export type Filled = {
   requests: string[]
   fundings: string[]
   webhook: string
-  /** The wallet that has most. */
+  /** The wallet with the most rows. */
   busiest: string
 }
 
 /**
- * Fills a fresh database with so many intents of the last ninety days, a tenth as many wallets, and what belongs to
- * them: operations, transactions, reservations, events, ledger, kept answers, requests, deliveries. Half of it is the
- * caller's. What is under way, and what is of the last two days, is as much however many there are.
+ * Fills a fresh database with intents of the last ninety days, a tenth as many wallets, and their rows: operations,
+ * transactions, reservations, events, ledger, stored responses, requests and deliveries. Half of them belong to the
+ * calling account. The number of open intents, and of rows of the last two days, is independent of the size.
  */
 export async function fill(
   { owner, url }: { owner: Db; url: string },
@@ -38,13 +38,13 @@ export async function fill(
 ): Promise<Filled> {
   const kek = await makeKek()
   await publishKek(owner, kek)
-  // A pool's session gives up long before a million rows are there.
+  // The statement timeout of a pool session is far too short for a million rows.
   const session = new pg.Client({ connectionString: url })
   await session.connect()
   const wallets = Math.max(50, Math.floor(intents / 10))
   const begin = [owners({ wallets, users: USERS }), seed({ wallets, intents })]
   try {
-    // Rows as they are after years: no trigger and no foreign key need look at each of them.
+    // Without triggers and foreign key checks, which would check each row.
     await session.query('set session_replication_role = replica')
     await session.query(`set maintenance_work_mem = '256MB'; set work_mem = '64MB'`)
     const indexes = await dropIndexes(session)
@@ -60,7 +60,7 @@ export async function fill(
   }
 }
 
-/** What gets a row for each intent, or several. */
+/** Tables with one or more rows per intent. */
 const BIG = [
   ...['intent', 'reservation', 'chain_tx', 'chain_tx_send', 'operation', 'signature', 'burn'],
   ...['intent_event', 'ledger', 'idempotency_key', 'funding', 'webhook_delivery', 'wallet'],
@@ -68,9 +68,10 @@ const BIG = [
 ]
 
 /**
- * Drops the indexes of big tables that no constraint needs: one that is made of sorted rows takes a fraction of the time.
+ * Drops the indexes of big tables that no constraint needs. Building one from sorted rows takes a fraction of the
+ * time.
  *
- * @returns SQL that makes them anew.
+ * @returns SQL that recreates them.
  */
 async function dropIndexes(session: pg.Client): Promise<string[]> {
   const { rows } = await session.query<{ name: string; made: string }>(

@@ -1,32 +1,32 @@
 import { calls, send } from './calls.js'
-import { statements, type Statement } from './statements.js'
+import { statements, type BenchStatement } from './statements.js'
 import type { Filled } from './fill.js'
 import type { Db } from '../../db/client/connect.js'
-import type { World } from './worlds.js'
+import type { GrowthWorld } from './worlds.js'
 
-/** One thing that is measured: how long it took, and what came of it. `n` counts, so that each is about another row. */
-export type Probe = {
+/** One measurement: its duration and its result. `n` counts, so that each call uses another row. */
+export type GrowthProbe = {
   name: string
-  run(world: World, n: number): Promise<{ ms: number; came: string }>
+  run(world: GrowthWorld, n: number): Promise<{ ms: number; came: string }>
 }
 
-export const probes: readonly Probe[] = [
+export const probes: readonly GrowthProbe[] = [
   ...calls.map((call) => ({
     name: call.name,
-    async run({ port, filled }: World, n: number) {
+    async run({ port, filled }: GrowthWorld, n: number) {
       const { ms, status } = await send(port, call, { filled, n })
       return { ms, came: String(status) }
     },
   })),
   ...statements.map((statement) => ({
     name: statement.name,
-    run: ({ as, filled }: World) => timeRolledBack(as[statement.role], filled, statement),
+    run: ({ as, filled }: GrowthWorld) => timeRolledBack(as[statement.role], filled, statement),
   })),
 ]
 
 class Undone extends Error {}
 
-async function timeRolledBack(db: Db, filled: Filled, { begin, run }: Statement) {
+async function timeRolledBack(db: Db, filled: Filled, { begin, run }: BenchStatement) {
   let ms = NaN
   const undone = db.transaction(async (trx) => {
     if (begin) await trx.raw(begin)

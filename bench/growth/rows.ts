@@ -1,25 +1,27 @@
-/** The time of an id as the service makes it, from milliseconds. An expression: a function costs eight times as much. */
+/**
+ * An id with the given time in ms, in the service's format. Inline SQL, because a function costs eight times as much.
+ */
 const timeOf = (ms: string) =>
   Array.from(
     { length: 10 },
     (_, k) => `substr('${LETTERS}', (${ms} >> ${45 - 5 * k} & 31)::int + 1, 1)`,
   ).join(' || ')
-/** One in so many is something else: sixty of all. */
+/** One intent in so many deviates: sixty in total. */
 const some = `(select max(i) / 60 from seed)`
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
 const msOf = (at: string) => `floor(extract(epoch from ${at}) * 1000)::bigint`
-/** An id with a time that was worked out before. */
+/** An id with a precomputed time. */
 const idOf = (prefix: string, { made, n }: { made: string; n: string }) =>
   `'${prefix}' || ${made} || lpad(to_hex(${n}), 16, '0')`
 
 const madeAt = (at: string) =>
   `select ${timeOf('ms')} as made from (select ${msOf(at)} as ms offset 0) t`
-/** When there were only wallets. */
+/** A time before the first intent, when only wallets existed. */
 const longAgo = `(${madeAt(`now() - interval '91 days'`)}) long_ago`
 
 /**
- * SQL that fills tables as time would have. `seed` has one row for each intent: `i` counts from 1, `at` is when it
- * came, `made` the same in an id. The last hundred are of today.
+ * SQL that fills tables as production would. `seed` has one row per intent: `i` counts from 1, `at` is the creation
+ * time, and `made` is the same time inside an id. The last hundred are from today.
  */
 export const owners = ({ wallets, users }: { wallets: number; users: number }) => `
 insert into account (id, name, plan, rpm, max_wallets, monthly_credits, period, granted)
@@ -53,7 +55,7 @@ create unique index on tokenBalance (j);
 update account a set wallets = (select count(*) from tokenBalance p where p.account_id = a.id);
 `
 
-/** A wallet of the caller has a thousandth of all. */
+/** A wallet of the calling account has a thousandth of all intents. */
 export const seed = ({ wallets, intents }: { wallets: number; intents: number }) => `
 create temp table seed as
 select i, s.at, s.made, ${idOf('intent_', { made: 's.made', n: 'i' })} as id, p.id as wallet_id, p.account_id,
@@ -73,7 +75,7 @@ const bridge = `{"type":"bridge","sequence":1,"fromChain":"base-sepolia","toChai
 const plan = (steps: string) =>
   `{"strategy":"bench","targetChain":"arbitrum-sepolia","targetProtocol":"aave-v3","expectedApy":3.51,"steps":[${steps}],"estimatedGasUsd":0.76,"estimatedTime":"1-5 seconds","reasoning":"What it is like on the chain where the money is."}`
 
-/** Intents that are over, with their reservations. */
+/** Finished intents and their reservations. */
 export const INTENTS = `
 insert into intent (id, account_id, wallet_id, action, asset, units, chain, status, plan, error, request_id,
   created_at, dispatched_at, completed_at, updated_at, ended_at)
@@ -92,7 +94,7 @@ select id, 2, wallet_id, 421614, '0xusdc', 1000000, 0, case when not failed then
 from seed order by i;
 `
 
-/** What belongs to them: operations, transactions, what was signed, events, the ledger, kept answers. */
+/** Their rows: operations, transactions, signed bundles, events, ledger, stored responses. */
 export const FACTS = `
 insert into chain_tx (chain_id, sender, nonce, state, mined_send, block_number, block_hash, created_at, gas_limit, opened_at)
 select 421614, '0xlane' || i % 2, i, 'final', 1, i, '0x' || i, at, 1000000, at from seed where i % 5 < 2 order by i;
@@ -154,13 +156,13 @@ select 'webhook_0', account_id, id, type, case when row_number() over (order by 
 from intent_event where account_id = 'acct_0' and type = 'completed' and at > now() - interval '29 days' order by id;
 `
 
-/** The treasury's own transactions: a refill now and then. */
+/** Transactions of the treasury: an occasional refill. */
 export const SENDERS = `
 insert into chain_tx (chain_id, sender, nonce, state, mined_send, block_number, block_hash, created_at, gas_limit, value_wei)
 select 421614, '0xtreasury', i, 'final', 1, i, '0x' || i, at, 21000, 1000000000000000 from seed where i % 20 = 0;
 `
 
-/** What is under way: as much however much is over. Blocks are above the finalized one. */
+/** Open intents, the same number for each size. Blocks are above the finalized one. */
 export const LIVE = `
 create temp table live as
 select n, ${idOf('intent_', { made: 'made', n: 'n' })} as id, p.id as wallet_id, p.account_id,
@@ -193,8 +195,7 @@ insert into signature (operation_id, payload) select 'op_live_' || n, '{}' from 
 `
 
 /**
- * Requests of the last thirty days, three for each of so many intents, and their sums. A day that has ended since the
- * database was made has its partition already.
+ * Requests of the last thirty days, three per intent, and their sums. Each past day already has its partition.
  */
 export const REQUESTS = `
 do $$ begin

@@ -27,12 +27,12 @@ import type { Db } from '../../db/client/connect.js'
 import type { Filled } from './fill.js'
 import type { Sender } from '../../operations/signing/signing.js'
 
-export type Role = 'api' | 'worker' | 'relayer' | 'signer'
-/** What processes ask the database beside calls. It is done in a transaction that is rolled back. */
-export type Statement = {
+export type BenchRole = 'api' | 'worker' | 'relayer' | 'signer'
+/** A database statement of a process outside of API calls. It runs in a transaction that is rolled back. */
+export type BenchStatement = {
   name: string
-  role: Role
-  /** What the transaction is told first, as where it runs. It is not timed. */
+  role: BenchRole
+  /** First statement of the transaction, for example a setting. It is not timed. */
   begin?: string
   run(trx: Db, filled: Filled): Promise<unknown>
 }
@@ -44,7 +44,7 @@ const sender = (name: string): Sender => ({
   purpose: 'operations',
 })
 const block = (number: bigint) => ({ number, hash: `0x${number}` })
-/** Blocks of `rows.ts`: what is under way is in the first one, above the finalized one. */
+/** Blocks of `rows.ts`: open operations are in the first one, above the finalized one. */
 const MINED = block(999_999_990n)
 const FINAL = block(999_999_980n)
 const INDEXED = { number: 1_000_000_000n, hash: '0xbooked' }
@@ -56,14 +56,14 @@ async function index(trx: Db): Promise<void> {
     ...{ gasCostUsd: 0.02, units: 1_000_000n, messageSent: undefined, refusal: undefined },
   }))
   await findOperationsByKey(trx, CHAIN, indexing)
-  const told = await lockEnded(trx, CHAIN, { mined, confirmed: MINED.number })
+  const ended = await lockEnded(trx, CHAIN, { mined, confirmed: MINED.number })
   await confirmUpTo(trx, CHAIN, { block: MINED.number, except: indexing })
   await setMined(trx, mined, MINED.number)
   await finalizeUpTo(trx, CHAIN, MINED)
-  await reconsiderIntents(trx, told)
+  await reconsiderIntents(trx, ended)
 }
 
-export const statements: readonly Statement[] = [
+export const statements: readonly BenchStatement[] = [
   {
     ...{ name: 'take', role: 'signer', begin: PLAN_ONCE },
     run: (trx) => claimOperations(trx, { ...sender('0xlane0'), lateSeconds: 60 }, 'bench'),

@@ -12,17 +12,17 @@ import {
   type EmbeddedPostgres,
 } from '../../dev/stack/embeddedPostgres.js'
 import { fill, type Filled } from './fill.js'
-import type { Role } from './statements.js'
+import type { BenchRole } from './statements.js'
 
-/** A database in which so many intents are stored, an API on it, and a session of each role. */
-export type World = {
+/** A database with the given number of stored intents, an API on it, and a session for each role. */
+export type GrowthWorld = {
   size: number
   filled: Filled
   port: number
-  as: Record<Role, Db>
-  /** Pages of tables and indexes that statements have read so far, but for those that only write the request log. */
+  as: Record<BenchRole, Db>
+  /** Pages of tables and indexes read by statements so far, except those that only write the request log. */
   readPages(): Promise<number>
-  /** Takes away what calls that were rolled back have left, as autovacuum does, which is off. */
+  /** Removes dead rows of rolled back calls, as autovacuum would, which is off. */
   clean(): Promise<void>
 }
 
@@ -30,8 +30,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const passwords = { api: 'api', worker: 'worker', relayer: 'relayer', signer: 'signer' }
 
 /**
- * What is not measured: that rows reach the disk, and what the server does by itself. Statements count their pages from
- * the server's start on.
+ * Excludes flushes to disk and the background work of the server from the measurement. The server counts the pages
+ * per statement from its start.
  *
  * @see https://www.postgresql.org/docs/current/pgstatstatements.html
  */
@@ -43,11 +43,11 @@ const settings = {
   shared_preload_libraries: 'pg_stat_statements',
 }
 
-/** @returns Worlds of these sizes, on a server of their own below `dir`, and what ends and removes them all. */
+/** @returns Worlds of these sizes, on a server below `dir`, and a function that stops and removes them. */
 export async function createWorlds(
   dir: string,
   sizes: number[],
-): Promise<{ worlds: World[]; stop(): Promise<void> }> {
+): Promise<{ worlds: GrowthWorld[]; stop(): Promise<void> }> {
   const stops: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const one of stops.reverse()) await one()
@@ -60,7 +60,7 @@ export async function createWorlds(
     const watch = connect(url, 1)
     stops.push(() => watch.destroy())
     await watch.raw('create extension pg_stat_statements')
-    const worlds: World[] = []
+    const worlds: GrowthWorld[] = []
     for (const size of sizes) worlds.push(await createWorld({ url, size, watch, stops }))
     return { worlds: worlds.map((world) => ({ ...world, filled: shorten(world, worlds) })), stop }
   } catch (error) {
@@ -82,7 +82,7 @@ async function startServer(dir: string): Promise<EmbeddedPostgres> {
 
 type Making = { url: string; size: number; watch: Db; stops: (() => Promise<unknown>)[] }
 
-async function createWorld({ url: server, size, watch, stops }: Making): Promise<World> {
+async function createWorld({ url: server, size, watch, stops }: Making): Promise<GrowthWorld> {
   const name = `growth_${size}`
   await watch.raw('create database ??', [name])
   const url = urlOf(server, name)
@@ -94,7 +94,7 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   const filled = await fill({ owner, url }, size)
   const seconds = Math.round((performance.now() - started) / 1_000)
   console.log(`${size} intents stored in ${seconds} s, ${await readSize(watch, name)}`)
-  const open = (role: Role) => connect(urlOf(server, name, role), 1)
+  const open = (role: BenchRole) => connect(urlOf(server, name, role), 1)
   const as = {
     ...{ api: open('api'), worker: open('worker') },
     ...{ relayer: open('relayer'), signer: open('signer') },
@@ -106,7 +106,7 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   return { size, filled, port: api.port, as, ...own }
 }
 
-/** Indexes too, however little there is: what looks into them would pass by all that is dead. */
+/** Vacuums indexes too, however few rows are dead. Index scans would otherwise step over dead entries. */
 async function clean(owner: Db): Promise<void> {
   const { rows } = await owner.raw<{ rows: { name: string }[] }>(
     'select relname as name from pg_stat_user_tables where n_dead_tup > 0',
@@ -142,7 +142,7 @@ async function readPages(watch: Db, name: string): Promise<number> {
   return Number(rows[0].pages)
 }
 
-/** The process of a deployment, with nodes and Temporal away. */
+/** The process of a deployment, with unreachable nodes and Temporal. */
 async function startApi(url: string): Promise<{ port: number; stop(): Promise<void> }> {
   const away = 'http://127.0.0.1:1'
   const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'api/main.ts')], {
@@ -169,7 +169,7 @@ async function startApi(url: string): Promise<{ port: number; stop(): Promise<vo
   }
 }
 
-/** The port in the first log line that has one. What follows is discarded. */
+/** The port in the first log line that has one. Discards later output. */
 function readPort(output: Readable): Promise<number> {
   return new Promise((resolve) => {
     let text = ''
@@ -184,8 +184,8 @@ function readPort(output: Readable): Promise<number> {
   })
 }
 
-/** A sample no longer than the shortest one, so that all worlds are asked for as many different rows. */
-function shorten({ filled }: World, worlds: World[]): Filled {
+/** Cuts each sample to the length of the shortest one, so that all worlds serve the same number of different rows. */
+function shorten({ filled }: GrowthWorld, worlds: GrowthWorld[]): Filled {
   const cut = <Name extends Sample>(name: Name) =>
     filled[name].slice(0, Math.min(...worlds.map((world) => world.filled[name].length)))
   const ids = { intents: cut('intents'), failed: cut('failed'), events: cut('events') }

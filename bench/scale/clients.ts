@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Facts } from '../../test/e2e/stack.js'
+import type { StackFacts } from '../../test/e2e/stack.js'
 
-type Answer = { status: number; body: Record<string, unknown> }
-export type Call = (path: string, body: object, key: string) => Promise<Answer>
+type BenchResponse = { status: number; body: Record<string, unknown> }
+export type PostRequest = (path: string, body: object, key: string) => Promise<BenchResponse>
 
 const ANSWER_MS = 20_000
 const PAUSE_MS = 100
 
 /**
- * Posts as a client behind a load balancer does: to one process of the API after the other, and what fails on the
- * way to the next one, under the same key.
+ * Posts like a client behind a load balancer: round robin over the API processes. A failed request is retried at the
+ * next process with the same key.
  */
-export function createBalancedClient({ apiBaseUrls, apiKey }: Facts): Call {
+export function createBalancedClient({ apiBaseUrls, apiKey }: StackFacts): PostRequest {
   let turn = 0
   return async (path, body, key) => {
     for (;;) {
@@ -27,7 +27,7 @@ async function send(
   url: string,
   body: object,
   { key, apiKey }: { key: string; apiKey: string },
-): Promise<Answer> {
+): Promise<BenchResponse> {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -38,10 +38,10 @@ async function send(
     signal: AbortSignal.timeout(ANSWER_MS),
     body: JSON.stringify(body),
   })
-  return { status: response.status, body: (await response.json()) as Answer['body'] }
+  return { status: response.status, body: (await response.json()) as BenchResponse['body'] }
 }
 
-/** Does what is to be done with so many at a time, in their order. */
+/** Processes items in order, the given number at a time. */
 export async function inTurns<T>(
   list: T[],
   atATime: number,

@@ -1,16 +1,16 @@
 import { readCounts } from './serverMetrics.js'
 import { readWork } from './stores.js'
 import type { MeteredNode } from './nodes.js'
-import type { Watch } from './processes.js'
+import type { ProcessWatch } from './processes.js'
 import type { Stack } from '../../test/e2e/stack.js'
 
-/** What was used up so far, by what it is. Each only grows. */
+/** Resources used so far, by kind. Counters only grow. */
 export type Counters = Map<string, number>
 
-export type Metered = { stack: Stack; nodes: MeteredNode[]; watch: Watch }
+export type Metered = { stack: Stack; nodes: MeteredNode[]; watch: ProcessWatch }
 
 const CPU = 'CPU ms of '
-/** Who asks, and what stands for what others run. */
+/** The clients and the devnet, which are not part of a deployment. */
 const standIns = ['bench', 'devnet', 'node']
 
 /** Reads all counters. Processes of a role count together. */
@@ -39,25 +39,25 @@ export async function readCounters({ stack, nodes, watch }: Metered): Promise<Co
   return counters
 }
 
-/** What was used in between. */
+/** The difference of two readings. */
 export const since = (before: Counters, after: Counters): Counters =>
   new Map([...after].map(([name, value]) => [name, value - (before.get(name) ?? 0)]))
 
-/** The role of a process, of which there may be several. */
+/** The role of a process. A role may have several processes. */
 const roleOf = (name: string) => name.replace(/^node .*/, 'node').replace(/-\d+$/, '')
 
 /**
- * `each`: all that was used while so many intents were done, divided by them. `idlePerSecond`: what is used in a second
- * in which nothing is asked for; less of it is used while there is work, which does in passing what was looked for.
+ * `each`: usage during a run, divided by its intents. `idlePerSecond`: usage of an idle second. Under load it is
+ * lower, because busy processes find their work without extra polls.
  */
 export type Cost = { each: number; idlePerSecond: number }
 
-/** Cost of an intent, by what is used. */
+/** Cost of an intent by resource. */
 export function costsOf(used: Counters, intents: number, idle: Counters): Map<string, Cost> {
   const costs = new Map<string, Cost>()
   for (const [name, value] of used) {
     if (standIns.includes(name.slice(CPU.length))) continue
-    // A checkpoint may give back what was stored: nothing has grown then.
+    // A checkpoint may free storage. That counts as no growth.
     const idlePerSecond = Math.max(0, idle.get(name) ?? 0)
     costs.set(name, { each: value / intents, idlePerSecond })
   }

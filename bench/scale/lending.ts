@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countAttempts } from '../histories.js'
-import { inTurns, type Call } from './clients.js'
+import { inTurns, type PostRequest } from './clients.js'
 import { readCounters, since, type Counters, type Metered } from './counters.js'
 import { readShares, type Shares } from './shares.js'
 import type { Db } from '../../db/client/connect.js'
 import type { Notes } from '../../test/chaos/clients.js'
-import type { Wallet } from './wallets.js'
+import type { BenchWallet } from './wallets.js'
 
-/** Times are milliseconds; `done` from the row of an intent to its completion, `posts` from a POST to its answer. */
-export type Round = {
+/** Times in ms. `done`: from the row of an intent to its completion. `posts`: from a POST to its response. */
+export type LendingRound = {
   name: string
   ids: string[]
   completed: number
@@ -17,32 +17,35 @@ export type Round = {
   done: number[]
   /** The longest time between two completions. */
   pauseMs: number
-  /** What was used until the last one was done, by what it is. */
+  /** Usage until the last intent was completed, by resource. */
   used: Counters
   shares: Shares
   killed: string[]
 }
 
-export type Scene = Metered & {
+export type LendingScene = Metered & {
   replicas: number
   db: Db
-  call: Call
+  call: PostRequest
   notes: Notes
-  wallets: Wallet[]
+  wallets: BenchWallet[]
 }
-type Order = { name: string; connections: number; kill: readonly string[] }
+type RoundSettings = { name: string; connections: number; kill: readonly string[] }
 
 const CHAIN = 'arbitrum-sepolia'
-/** A share of the intents: then the kills come, while the rest is under way. */
+/** Share of completed intents at which processes are killed. */
 const KILL_AFTER = 1 / 3
 const LOOK_EVERY_MS = 100
-/** Without any completion for so long nothing more will come. */
+/** A round ends when no intent has completed for this long. */
 const PATIENCE_MS = 90_000
 
-/** Lends once from each wallet, all at once over so many connections, and ends processes in the middle. */
-export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
+/** Lends once from each wallet, all at once over the given connections, and kills processes in the middle. */
+export async function lendFromAll(
+  scene: LendingScene,
+  order: RoundSettings,
+): Promise<LendingRound> {
   const { wallets, watch, stack } = scene
-  const orders: Orders = { ids: [], posts: [] }
+  const orders: PostedIntents = { ids: [], posts: [] }
   const countersBefore = await readCounters(scene)
   const begunAt = Date.now()
   const posting = inTurns(wallets, order.connections, (wallet) =>
@@ -60,12 +63,12 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   return { name: order.name, ids, posts, used, shares, killed, ...times }
 }
 
-type Orders = { ids: string[]; posts: number[] }
+type PostedIntents = { ids: string[]; posts: number[] }
 
 async function post(
-  { call, notes }: Scene,
-  { ids, posts }: Orders,
-  { order, wallet }: { order: string; wallet: Wallet },
+  { call, notes }: LendingScene,
+  { ids, posts }: PostedIntents,
+  { order, wallet }: { order: string; wallet: BenchWallet },
 ): Promise<void> {
   const key = `${order} ${wallet.id}`
   const body = { action: 'lend', amount: 1, chain: CHAIN } as const
@@ -81,7 +84,7 @@ async function post(
   notes.ordered.push({ id, key, wallet, body, seen: [] })
 }
 
-async function killWhen({ watch, db }: Scene, { kill }: Order, completed: number) {
+async function killWhen({ watch, db }: LendingScene, { kill }: RoundSettings, completed: number) {
   if (kill.length === 0) return []
   const before = await countCompleted(db)
   while ((await countCompleted(db)) - before < completed) await sleep(LOOK_EVERY_MS)

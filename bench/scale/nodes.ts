@@ -6,19 +6,19 @@ import { startAnvil } from '../../dev/devnet/anvil.js'
 import { devnetTerms } from '../../dev/devnet/chains.js'
 import { startFront } from '../../dev/devnet/rollup/front.js'
 
-/** What went through a meter so far. A request may hold many calls. */
+/** Traffic through a meter so far. A request may hold many calls. */
 export type Passed = { requests: number; calls: number; bytes: number }
 
 export type MeteredNode = {
   name: ChainName
   pid: number
-  /** Past the meter. */
+  /** Bypasses the meter. */
   url: string
   meteredUrl: string
   passed: Passed
 }
 
-/** The chains of the devnet, as `npm start` has them, each behind a meter. */
+/** The chains of the devnet, as in `npm start`, each behind a meter. */
 export async function startMeteredNodes() {
   const stops: (() => Promise<void>)[] = []
   const start = async (name: ChainName): Promise<MeteredNode> => {
@@ -43,10 +43,10 @@ export async function startMeteredNodes() {
   }
 }
 
-/** Longer than any pause of a caller: a connection that ends while it is used again fails a call for nothing. */
+/** Longer than the idle time of any client, so that no client reuses a closing connection. */
 const KEEP_ALIVE_MS = 600_000
 
-/** Passes requests to a node byte by byte and counts them. */
+/** Forwards requests to a node byte by byte and counts them. */
 async function startMeter(target: string) {
   const agent = new Agent({ keepAlive: true })
   const passed: Passed = { requests: 0, calls: 0, bytes: 0 }

@@ -1,14 +1,14 @@
 import { readCpu, readMemory } from '../usage.js'
 
-/** Process ids by name, as they are at the moment. */
+/** Current process ids by name. */
 export type ReadPids = () => Record<string, number>
 
-/** What a killed process has used since the last look is not counted. */
+/** Interval of readings. Usage of a killed process after its last reading is lost. */
 const LOOK_EVERY_MS = 500
 
-export type Watch = ReturnType<typeof watchProcesses>
+export type ProcessWatch = ReturnType<typeof watchProcesses>
 
-/** Adds up what processes use. One that is started again under its name goes on with the sum of those before. */
+/** Sums the usage of processes. A restarted process continues the sum of its name. */
 export function watchProcesses(readPids: ReadPids) {
   /** CPU seconds by name and process id. */
   const used = new Map<string, number>()
@@ -39,7 +39,7 @@ export function watchProcesses(readPids: ReadPids) {
     },
     /** MB by name. */
     readMemory: () => readMemory(readPids()),
-    /** The name that a process had, also when it has ended. */
+    /** The name of a process, also after it has ended. */
     nameOf: (pid: number) => names.get(pid),
     stop: () => clearInterval(looking),
   }

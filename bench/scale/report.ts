@@ -2,27 +2,27 @@ import { cpus, loadavg } from 'node:os'
 import { quantile } from '../callers.js'
 import { printVerdict } from '../verdict.js'
 import { costsOf, type Cost, type Counters } from './counters.js'
-import type { Verdict } from '../../test/chaos/verdict.js'
-import type { Round } from './lending.js'
+import type { ChaosVerdict } from '../../test/chaos/verdict.js'
+import type { LendingRound } from './lending.js'
 import type { Shares } from './shares.js'
 
 const tenth = (value: number) => Math.round(value * 10) / 10
 
-/** One process: what it uses of a core while nothing is asked for, and MB after the first round. */
+/** A process: its idle usage in cores, and MB after the first round. */
 export type ProcessFigures = { name: string; idleCores: number; mb: number }
 
-export type Found = {
-  rounds: Round[]
-  verdict: Verdict
+export type ScaleResults = {
+  rounds: LendingRound[]
+  verdict: ChaosVerdict
   idle: Counters
   history: { actions: number; events: number }
   processes: ProcessFigures[]
-  /** What operations took on chain, on average, with their share of the bundle's own gas. */
+  /** Average gas of operations on chain, with their share of the bundle's own gas. */
   bundles: { operations: number; bundles: number; gas: number }
 }
 
-/** Prints what came of it, who has done what, and what an intent cost. */
-export function report(found: Found): void {
+/** Prints the rounds, the share of each process and the cost of an intent. */
+export function report(found: ScaleResults): void {
   const { rounds, processes } = found
   console.log('Lends on one chain, posted at once; times in ms.')
   console.table(Object.fromEntries(rounds.map((round) => [round.name, describe(round)])))
@@ -34,10 +34,10 @@ export function report(found: Found): void {
   judgeRounds(found)
 }
 
-/** Rounds with a kill beside the undisturbed one. Only what was lost or doubled is a fault. */
-function judgeRounds({ rounds, verdict }: Found): void {
+/** Compares rounds with a kill to the undisturbed round. Only lost or doubled work is a fault. */
+function judgeRounds({ rounds, verdict }: ScaleResults): void {
   const [undisturbed, ...disturbed] = rounds
-  const rate = (round?: Round) => (round ? round.completed / round.seconds : NaN)
+  const rate = (round?: LendingRound) => (round ? round.completed / round.seconds : NaN)
   const lines = disturbed.map((round) => ({
     metric: `lends a second, ${round.name}`,
     ...{ steward: rate(round), baseline: rate(undisturbed) },
@@ -49,10 +49,10 @@ function judgeRounds({ rounds, verdict }: Found): void {
 }
 
 /**
- * What a lend of the first round cost, as the lines of a table in Markdown, beside what the same processes use while
- * nothing is asked for. A hundred a second need no more than a hundred times as much.
+ * The cost of a lend in the first round, as lines of a Markdown table, with the idle usage of the same processes. A
+ * hundred lends per second cost at most a hundred times as much.
  */
-export function describeCosts({ rounds, idle, history, bundles }: Found): string[] {
+export function describeCosts({ rounds, idle, history, bundles }: ScaleResults): string[] {
   const [round] = rounds
   if (!round) return []
   const costs = costsOf(round.used, round.completed, idle)
@@ -78,7 +78,7 @@ export function describeCosts({ rounds, idle, history, bundles }: Found): string
   ]
 }
 
-/** What is less of a lend is none of its costs. */
+/** A decrease counts as no cost. */
 const LEAST = 0.05
 
 const describeCost = (name: string, { each, idlePerSecond }: Cost) =>
@@ -108,7 +108,7 @@ const describeShares = (shares: Shares) =>
     })
     .join(', ')
 
-function describe({ ids, completed, seconds, posts, done, pauseMs, killed }: Round) {
+function describe({ ids, completed, seconds, posts, done, pauseMs, killed }: LendingRound) {
   return {
     intents: ids.length,
     completed,

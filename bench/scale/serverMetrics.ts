@@ -1,4 +1,4 @@
-/** What the processes of a Temporal cluster have counted: requests by role, such as `requests of frontend`. */
+/** Counters of the processes of a Temporal cluster: requests by role, such as `requests of frontend`. */
 export type Counts = Map<string, number>
 
 /** @see https://docs.temporal.io/references/cluster-metrics */
@@ -8,7 +8,7 @@ const counted: Record<string, string> = {
   service_errors_resource_exhausted: 'requests refused by',
 }
 
-/** Reads the counters that a server shows to Prometheus. */
+/** Reads the Prometheus counters of a server. */
 export async function readCounts(url: string): Promise<Counts> {
   const text = await (await fetch(url)).text()
   const counts: Counts = new Map()

@@ -3,29 +3,35 @@ import { openHome } from '../../dev/state/state.js'
 import { replicaName, services, type Service } from '../../dev/stack/parts.js'
 import type { Stack } from '../../test/e2e/stack.js'
 
-/** By role, what each of its processes has done. */
+/** Work of each process, by role. */
 export type Shares = Record<Service, Map<string, number>>
 
-type Line = { time: number; msg?: string; path?: string; status?: number; operations?: string[] }
+type ServiceLogLine = {
+  time: number
+  msg?: string
+  path?: string
+  status?: number
+  operations?: string[]
+}
 
-/** What is counted, by the log of a process: intents accepted, operations signed, transactions sent. */
-const counted: Partial<Record<Service, (line: Line) => number>> = {
+/** Counted work, from the log of a process: accepted intents, signed operations, sent transactions. */
+const counted: Partial<Record<Service, (line: ServiceLogLine) => number>> = {
   api: ({ msg, path, status }) => Number(msg === 'request' && path === INTENTS && status === 201),
   signer: ({ msg, operations }) => (msg === 'bundle signed' ? (operations?.length ?? 0) : 0),
   relayer: ({ msg }) => Number(msg === 'transaction broadcast'),
 }
 const INTENTS = '/v1/intents'
 
-type Asked = {
+type ShareQuery = {
   replicas: number
   /** Unix time, ms. */
   since: number
-  /** Attempts of steps, by the process of the worker that began them. */
+  /** Step attempts by the worker process that began them. */
   attempts: Map<string, number>
 }
 
-/** Reads who has done what since then. */
-export function readShares({ home }: Stack, { replicas, since, attempts }: Asked): Shares {
+/** Reads the work of each process since a time. */
+export function readShares({ home }: Stack, { replicas, since, attempts }: ShareQuery): Shares {
   const folder = openHome({ STEWARD_HOME: home })
   const entries = services.map((service) => {
     const names = Array.from({ length: replicas }, (_, i) => replicaName(service, i))
@@ -40,18 +46,18 @@ export function readShares({ home }: Stack, { replicas, since, attempts }: Asked
   return Object.fromEntries(entries) as Shares
 }
 
-/** The process of a role that did most. */
+/** The process of a role with the most work. */
 export const busiest = (shares: Shares, service: Service): string =>
   [...shares[service]].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''
 
-function readLines(file: string): Line[] {
+function readLines(file: string): ServiceLogLine[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((text) => {
       try {
-        return [JSON.parse(text) as Line]
+        return [JSON.parse(text) as ServiceLogLine]
       } catch {
-        // The last words of a process that was killed, or of the program that runs it.
+        // A cut-off line of a killed process, or output of the program that runs it.
         return []
       }
     })

@@ -4,13 +4,18 @@ import { startEmbeddedPostgres } from '../../dev/stack/embeddedPostgres.js'
 import { readPlaces } from '../../dev/settings.js'
 import { makeFolders, openHome, saveSet } from '../../dev/state/state.js'
 
-/** What a Postgres server has done since it was made. */
-export type Work = { statements: number; commits: number; walBytes: number; storedBytes: number }
+/** Work of a Postgres server since its creation. */
+export type DatabaseWork = {
+  statements: number
+  commits: number
+  walBytes: number
+  storedBytes: number
+}
 
 /**
- * Makes the database servers of a stack before it is started, so that they count statements from their start on.
+ * Creates the database servers of a stack before its start, so that they count statements from the beginning.
  *
- * @param env - What the stack will be started with.
+ * @param env - Environment of the later stack.
  * @see https://www.postgresql.org/docs/current/pgstatstatements.html
  */
 export async function prepareStores(env: NodeJS.ProcessEnv): Promise<void> {
@@ -25,18 +30,18 @@ export async function prepareStores(env: NodeJS.ProcessEnv): Promise<void> {
   saveSet(home, { id: randomBytes(16).toString('hex'), isComplete: false, places: readPlaces(env) })
 }
 
-/** Sessions that work tell their counts once a second at most: of the last second some are missing. */
-export async function readWork(url: string): Promise<Work> {
+/** Active sessions report their counts at most once per second, so the last second is incomplete. */
+export async function readWork(url: string): Promise<DatabaseWork> {
   const server = new URL(url)
   server.pathname = '/postgres'
-  const [row] = await query<Record<keyof Work, string>>(
+  const [row] = await query<Record<keyof DatabaseWork, string>>(
     server.href,
     `select sum(xact_commit) as commits, sum(pg_database_size(datname)) as "storedBytes",
        pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as "walBytes",
        (select sum(calls) from pg_stat_statements) as statements
      from pg_stat_database where datname is not null`,
   )
-  const at = (key: keyof Work) => Number(row?.[key] ?? NaN)
+  const at = (key: keyof DatabaseWork) => Number(row?.[key] ?? NaN)
   return {
     statements: at('statements'),
     commits: at('commits'),

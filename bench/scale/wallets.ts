@@ -3,24 +3,24 @@ import { Interface, toQuantity, type TransactionReceipt } from 'ethers'
 import { devnetOwner } from '../../dev/devnet/deploy.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { until } from '../../test/e2e/stack.js'
-import { inTurns, type Call } from './clients.js'
+import { inTurns, type PostRequest } from './clients.js'
 import type { ChainName } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
-import type { Node } from '../../test/e2e/world.js'
+import type { ChainNode } from '../../test/e2e/world.js'
 
-export type Wallet = { id: string; address: string }
+export type BenchWallet = { id: string; address: string }
 
-type Endowment = { chain: ChainName; node: Node; units: bigint; db: Db }
+type Endowment = { chain: ChainName; node: ChainNode; units: bigint; db: Db }
 
 const AT_A_TIME = 16
 const GAS = toQuantity(200_000)
-/** Transactions under way, and how long and how often is looked for them until they are sent again. */
+/** Concurrent transactions, polls before a transaction is sent again, and ms between polls. */
 const [TOGETHER, LOOKS, LOOK_MS] = [20, 20, 100]
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
-/** Makes wallets by the API. */
-export async function createWallets(call: Call, count: number): Promise<Wallet[]> {
-  const wallets: Wallet[] = []
+/** Creates wallets by the API. */
+export async function createWallets(call: PostRequest, count: number): Promise<BenchWallet[]> {
+  const wallets: BenchWallet[] = []
   const names = Array.from({ length: count }, (_, i) => `lender-${i}`)
   await inTurns(names, AT_A_TIME, async (userId) => {
     const { status, body } = await call('/wallets', { userId }, `wallet of ${userId}`)
@@ -30,10 +30,10 @@ export async function createWallets(call: Call, count: number): Promise<Wallet[]
   return wallets
 }
 
-/** Gives each wallet USDC, and resolves when the service counts it. */
-export async function endow(wallets: Wallet[], endowment: Endowment): Promise<void> {
+/** Gives each wallet USDC. Resolves when the service has indexed it. */
+export async function endow(wallets: BenchWallet[], endowment: Endowment): Promise<void> {
   const { chain, node, units, db } = endowment
-  // A node that is asked for the next nonce while it mines may tell one that was used.
+  // A node may return a used nonce while it mines, so the nonces are counted here.
   const nonce = await node.provider.getTransactionCount(devnetOwner, 'pending')
   const send = (at: number) => {
     const data = token.encodeFunctionData('mint', [wallets[at]?.address, units])
@@ -45,7 +45,7 @@ export async function endow(wallets: Wallet[], endowment: Endowment): Promise<vo
   for (let from = 0; from < wallets.length; from += TOGETHER) {
     const part = [...wallets.keys()].slice(from, from + TOGETHER)
     for (const receipt of await untilMined(node, part, send)) {
-      if (receipt.status !== 1) throw new Error('A wallet was not given its money.')
+      if (receipt.status !== 1) throw new Error('The funding of a wallet failed.')
       block = Math.max(block, receipt.blockNumber)
     }
   }
@@ -56,11 +56,11 @@ export async function endow(wallets: Wallet[], endowment: Endowment): Promise<vo
 }
 
 /**
- * Sends transactions until all are mined. A node may forget what it accepts while it takes in a block, and what follows
- * waits for it: what is not mined is sent again then.
+ * Sends transactions until all are mined. A node may drop a transaction that arrives while it mines, and later nonces
+ * wait for it. Transactions that are not mined are then sent again.
  */
 async function untilMined(
-  { provider }: Node,
+  { provider }: ChainNode,
   all: number[],
   send: (at: number) => Promise<string>,
 ): Promise<TransactionReceipt[]> {
@@ -75,7 +75,7 @@ async function untilMined(
     if (found.length === all.length) return found
     const missing = looked % LOOKS === 0 ? all.filter((_, i) => !receipts[i]) : []
     for (const at of missing) {
-      // Refused where it was mined meanwhile, or is still known.
+      // Rejected because it is mined by now or still known to the node.
       const hash = await send(at).catch(() => undefined)
       if (hash) sent.get(at)?.push(hash)
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Creates the namespace unless it is there. TEMPORAL_ADDRESS names the server, TEMPORAL_CLI the
-# command line unless it is `temporal` on PATH.
+# Creates the namespace if it is missing. TEMPORAL_ADDRESS: address of the server. TEMPORAL_CLI: path of the command
+# line, by default `temporal` on PATH.
 set -eu
 cli=${TEMPORAL_CLI:-temporal}
 tries=30

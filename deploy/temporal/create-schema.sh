@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates or updates the databases of the Temporal server. SQL_* name the database server.
+# Creates or updates the databases of the Temporal server. SQL_*: connection of the database server.
 set -eu
 update() {
   database=$1 schema=$2

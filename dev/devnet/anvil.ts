@@ -9,26 +9,25 @@ import { keepMining } from './mining.js'
 import { callRpc } from './rpc.js'
 import { keepStateCopies, prepareState } from './state.js'
 
-/** The public test mnemonic of all development nodes. Local chains only, never fund these keys anywhere. */
+/** The public test mnemonic of all development nodes. For local chains only. Never fund these keys elsewhere. */
 export const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk'
 
 /**
- * How far behind the head a block is final, seconds. Longer than any reorg that a test makes and than
- * `STATE_INTERVAL_SECONDS`, so that a killed node never takes back a final block.
+ * Finality depth in seconds. Longer than any reorg in the tests and than `STATE_INTERVAL_SECONDS`, so that a killed
+ * node never undoes a final block.
  */
 const FINALITY_SECONDS = 15
 
 /**
- * How often a node writes its state file by default, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
- * a core at 5 s, 1 % at 1 s, without visible gaps between blocks; but the file grows with each block,
- * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing. While it writes,
- * a node answers nobody: for 0.12 to 0.28 s at 58 to 83 MB.
+ * Default interval of state dumps in seconds. A fresh chain has a dump of 3.4 MB, which costs 0.2 % of a core at 5 s
+ * and 1 % at 1 s. The dump grows with each block, to 25 MB within an hour at 0.25 s. A node does not answer during a
+ * dump: 0.12 to 0.28 s at 58 to 83 MB.
  */
 const STATE_INTERVAL_SECONDS = 5
 
 /**
- * The own block time of a tended node, which never comes: its blocks are the caller's. With one it waits for blocks
- * instead of mining for each transaction, and with a long one it keeps as few states as it is told.
+ * Block time of a tended node, which never elapses because the caller mines. With a block time a node does not mine
+ * per transaction. With a long one it respects the limit of kept states.
  */
 const TENDED_BLOCK_SECONDS = 365 * 86_400
 
@@ -41,19 +40,22 @@ type AnvilOptions = {
   /** Absent: one block per transaction. */
   blockTimeSeconds?: number | undefined
   /**
-   * Who keeps the block time: the node, or the caller by `keepMining`. A node with a block time of at
-   * most 2 s keeps 1,500 states whatever it is told, each with the hashes of all blocks: at 0.25 s
-   * that is 2 GB after an hour. A tended one keeps 64, some 80 MB after an hour.
+   * `node`: the node mines at its block time. `tended`: the caller mines by `keepMining`. A node with a block time of
+   * at most 2 s ignores the limit and keeps 1,500 states, each with the hashes of all blocks: 2 GB after an hour at
+   * 0.25 s. A tended node keeps 64 states, about 80 MB after an hour.
    */
   mining?: 'node' | 'tended' | undefined
-  /** Base fee of the first block, and of all that the caller keeps coming. Absent: 1 gwei, then as the node reckons. */
+  /**
+   * Base fee of the first block, and of the blocks that the caller mines. Absent: 1 gwei, then as the node computes
+   * it.
+   */
   baseFeeWei?: bigint | undefined
   /** Kept across restarts when given. */
   stateFile?: string | undefined
-  /** How often it is written. Above `FINALITY_SECONDS` a killed node takes back final blocks. */
+  /** Interval of state dumps. Above `FINALITY_SECONDS` a killed node undoes final blocks. */
   stateIntervalSeconds?: number | undefined
   host?: string | undefined
-  /** Takes requests of any size, such as the state of another node; absent: of 2 MB at most, as nodes do. */
+  /** Accepts requests of any size, such as the state of another node. Absent: at most 2 MB, the default of nodes. */
   takesAnySize?: boolean | undefined
 }
 
@@ -61,10 +63,10 @@ export type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefi
 export type Anvil = { url: string; pid: number; stop(): Promise<void> }
 
 /**
- * Path of anvil: the npm package's for this platform, else the one on PATH. npm puts a script named `anvil` on PATH
- * which starts the program as its child; a signal to that script does not reach the program.
+ * Path of anvil: from the npm package of this platform, else from PATH. npm also puts a script `anvil` on PATH, which
+ * starts the program as its child. A signal to that script does not reach the program.
  *
- * @throws Error when there is neither.
+ * @throws Error when both are missing.
  */
 export function anvilBinary(): string {
   const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
@@ -85,9 +87,9 @@ export function anvilBinary(): string {
 /**
  * Arguments of one node.
  *
- * Without `--prune-history` anvil writes its full state to disk at every block, gigabytes within
- * minutes; with it but without a number it keeps no state to return to and cannot reorganise.
- * The finalized block is two epochs behind the head, and its state must still be among the 64 kept.
+ * Without `--prune-history` anvil writes its full state to disk at every block, gigabytes within minutes. With the
+ * flag but without a number it keeps no earlier state and cannot reorganise. The finalized block is two epochs behind
+ * the head, and its state must be among the 64 kept states.
  */
 export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
   const { chainId, port, blockTimeSeconds, mining, baseFeeWei, stateFile, cachePath } = options
@@ -99,11 +101,11 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
   return [
     ...['--host', host, '--port', String(port), '--chain-id', String(chainId)],
     ...['--silent', '--mnemonic', DEVNET_MNEMONIC],
-    // The whole deployment fits into few blocks of this size.
+    // The whole deployment fits into a few blocks of this size.
     ...['--gas-limit', '300000000'],
     ...['--prune-history', '64', '--cache-path', cachePath],
     ...['--slots-in-an-epoch', String(slots)],
-    // Only here can a block time be below one second: evm_setIntervalMining takes whole seconds.
+    // Only this option accepts a block time below one second: evm_setIntervalMining takes whole seconds.
     ...(ownBlockSeconds ? ['--block-time', String(ownBlockSeconds)] : []),
     ...(baseFeeWei === undefined ? [] : ['--block-base-fee-per-gas', String(baseFeeWei)]),
     ...(stateFile ? state : []),
@@ -112,11 +114,11 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
 }
 
 /**
- * Starts a node and waits for its first answer. The node ends with this process at the latest.
+ * Starts a node and waits for its first response. The node ends with this process at the latest.
  *
  * @param options - `port`: a free one when absent.
- * @returns `stop` ends the node, upon which it writes its state file. It may be called twice.
- * @throws Error when the port is taken, or with the node's last words when it does not start.
+ * @returns `stop` ends the node, which then writes its state file. Idempotent.
+ * @throws Error when the port is taken, or with the node's last output when it does not start.
  */
 export async function startAnvil(options: StartOptions): Promise<Anvil> {
   const { stateFile, chainId, host = '127.0.0.1' } = options
@@ -148,7 +150,7 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
   return { url, pid: child.pid ?? 0, stop }
 }
 
-/** What a node needs while it runs; the functions that end it. */
+/** Resources that a node needs while it runs. Returns the functions that release them. */
 function tend(url: string, options: StartOptions): (() => void)[] {
   const { stateFile, mining, blockTimeSeconds, baseFeeWei } = options
   const isTended = mining === 'tended' && blockTimeSeconds
@@ -167,7 +169,9 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The given port, or any for 0. Throws when it is taken, lest another node's answer passes for ours. */
+/**
+ * The given port, or any free one for 0. Throws when it is taken, so that another node is not mistaken for this one.
+ */
 async function findFreePort(wanted: number, host: string): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -182,7 +186,7 @@ async function findFreePort(wanted: number, host: string): Promise<number> {
 
 async function waitForAnswer(child: ChildProcess, url: string, chainId: number): Promise<void> {
   let lastWords = ''
-  // Read to the end even when nobody wants it: a full pipe blocks the node.
+  // Always read, because a full pipe blocks the node.
   child.stderr?.on(
     'data',
     (chunk: Buffer) => (lastWords = (lastWords + String(chunk)).slice(-2_000)),

@@ -11,11 +11,11 @@ const cacheFolder = path.join(rootFolder, 'node_modules/.cache/steward')
 const pending = new Map<string, Promise<unknown>>()
 
 /**
- * What `make` returns, kept on disk and named by a hash of everything that it depends on, so that it
- * is made once per machine. Callers of one process that ask at the same time share one `make`.
+ * The result of `make`, cached on disk under a hash of its input, so that it is computed once per machine. Concurrent
+ * callers of one process share one `make`.
  *
- * @param input - All that the result depends on.
- * @param make - Yields a value that survives JSON.
+ * @param input - Everything that the result depends on.
+ * @param make - Returns a value that survives JSON.
  */
 export function readOrMake<T>(input: string, make: () => Promise<T> | T): Promise<T> {
   const name = createHash('sha256').update(input).digest('hex').slice(0, 32)
@@ -36,7 +36,7 @@ async function readOrStore<T>(file: string, make: () => Promise<T> | T): Promise
   return value
 }
 
-/** Writes a file so that a reader, or a second writer, sees the old or the new text, never a part. */
+/** Writes a file atomically: a reader or a second writer sees the old or the new text. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, text)

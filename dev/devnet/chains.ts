@@ -1,31 +1,31 @@
 import { variableSuffix, type ChainName } from '../../evm/registry.js'
 
-/** What a chain of the devnet is like, and lending on it. */
+/** Properties of a devnet chain and of lending on it. */
 export type Terms = {
-  /** Where its node listens unless `portVariable` says otherwise. */
+  /** Default port of its node. `portVariable` overrides it. */
   port: number
-  /** Seconds between blocks, close to those of the public network but never above one. */
+  /** Seconds between blocks, close to the public network but at most one. */
   blockSeconds: number
-  /** Wei per unit of gas, before tips. Kept: on an idle chain it would fall to nothing. */
+  /** Wei per unit of gas, before tips. Fixed, because it would fall to zero on an idle chain. */
   baseFeeWei: bigint
-  /** The dollar that Aave lists beside WETH. */
+  /** The dollar token that Aave lists in addition to WETH. */
   aaveAsset: 'usdc' | 'testDollar'
   /** Dollars borrowed of `suppliedDollars` there, and interest in percent. */
   borrowed: string
   base: number
   slope1: number
-  /** What there is besides. A test dollar comes with a pool that changes USDC into it. */
+  /** Additional contracts. A test dollar comes with a pool that swaps it against USDC. */
   extras: ('testDollar' | 'comet' | 'vault')[]
 }
 
 /**
- * Base fees are those usual on the main networks: about a gwei, the floors of Arbitrum One and about Base's.
+ * Base fees are typical of the main networks: about one gwei, and close to the minimum fees of Arbitrum One and Base.
  * @see https://docs.arbitrum.io/build-decentralized-apps/reference/chain-params
  * @see https://docs.base.org/base-chain/network-information/network-fees
  *
- * Supply APYs of 1.52, 3.51 and 4.12 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the vault. The
- * best one is on another chain than test money comes to, so that lending shows a bridge. As on the public
- * testnet Aave lists another dollar than Circle's on `ethereum-sepolia`.
+ * Supply APYs: 1.52, 3.51 and 4.12 % in Aave, 1.25 % in the Comet, and nine tenths of Aave's in the vault. The best
+ * rate is on another chain than the test money, so that a lend shows a bridge. As on the public testnet, Aave on
+ * `ethereum-sepolia` lists another dollar than Circle's.
  */
 export const devnetTerms: Record<ChainName, Terms> = {
   'ethereum-sepolia': {
@@ -60,5 +60,5 @@ export const devnetTerms: Record<ChainName, Terms> = {
   },
 }
 
-/** Name of the variable that puts a chain's node on another port. */
+/** Name of the variable that sets the port of a chain's node. */
 export const portVariable = (name: ChainName) => `ANVIL_PORT_${variableSuffix(name)}`

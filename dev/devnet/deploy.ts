@@ -22,13 +22,13 @@ import { devnetTerms, type Terms } from './chains.js'
 import { Plan, waitForReceipt } from './contracts/plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
 
-/** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. anvil signs for it. */
+/** First account of `devnetMnemonic`. It deploys and owns all contracts, lends and borrows. anvil signs for it. */
 export const devnetOwner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-/** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
+/** Salt of the public deployment of EntryPoint v0.8. The salt of Simple7702Account is zero. */
 const ENTRY_POINT_SALT = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
 
-/** Wei, and USDC base units. */
+/** In wei, and in base units of USDC. */
 const senderMinimum = parseEther('100')
 const senderGrant = parseEther('1000')
 const usdcUnits = (amount: string) => parseUnits(amount, 6)
@@ -44,10 +44,10 @@ const usdcInterface = new Interface([
 ])
 
 /**
- * Deploys the devnet's contracts, or finishes a deployment that was interrupted. Sends nothing when
- * the chain holds them all.
+ * Deploys the devnet's contracts, or completes an interrupted deployment. Sends nothing when the chain has all of
+ * them.
  *
- * @throws Error when the chain holds other transactions of the deploying account.
+ * @throws Error when the chain has other transactions of the deploying account.
  */
 export async function deployChain(
   name: ChainName,
@@ -65,7 +65,7 @@ export async function deployChain(
 }
 
 function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms): DevnetContracts {
-  // What differs from chain to chain comes last, so that the bridge has the same addresses everywhere.
+  // Contracts that differ between chains come last, so that the bridge has the same addresses everywhere.
   const usdc = plan.deploy(own.DevUSDC, [chainFacts[name].usdcName])
   const { messenger, transmitter } = planCctp(plan, name, own, usdc)
   planAccounts(plan)
@@ -90,20 +90,20 @@ async function placeL1Prices(rpcUrl: string, name: ChainName, own: OwnArtifacts)
   if (rollup === 'op-stack') await place(rpcUrl, GAS_PRICE_ORACLE_ADDRESS, own.DevGasPriceOracle)
 }
 
-/** Puts a contract's code where public networks have the real one. */
+/** Sets a contract's code at the address that the real one has on public networks. */
 async function place(rpcUrl: string, at: string, { deployedBytecode }: Artifact): Promise<void> {
   const present = await callRpc<string>(rpcUrl, 'eth_getCode', [at, 'latest'])
   if (present === deployedBytecode) return
   await callRpc(rpcUrl, 'anvil_setCode', [at, deployedBytecode])
 }
 
-/** Accounts that the service works with: `senders` pay gas, the treasury among them; the treasury pays out USDC. */
+/** The signer's accounts. `senders` pay gas and include the treasury, which also pays out USDC. */
 export type Operators = { senders: string[]; treasury?: string }
 
 /**
- * Gives ETH to each sender and USDC to the treasury where they run low.
+ * Tops up the ETH of each sender and the USDC of the treasury when they run low.
  *
- * @returns The addresses that got something.
+ * @returns The addresses that received money.
  */
 export async function fundOperators(
   rpcUrl: string,

@@ -17,17 +17,17 @@ import { deployChain, fundOperators } from './deploy.js'
 import { startIris } from './iris/iris.js'
 import { startNode } from './node.js'
 
-/** How often operators are looked up: a new deployment waits that long for its first money. */
+/** Interval of the look-up of the signer's accounts. A new deployment waits this long for its first money. */
 const FUND_EVERY_MS = 2_000
 const CONNECT_TIMEOUT_MS = 3_000
 
-/** Postgres' code for a table that no migration has made yet. */
+/** Postgres error code for a missing table, before the first migration. */
 const UNDEFINED_TABLE = '42P01'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const settings = z
   .object({
-    /** Where nodes and attestations listen. Anyone who reaches them owns the chains. */
+    /** Address on which nodes and attestations listen. Every client that reaches them controls the chains. */
     HOST: z.string().default('127.0.0.1'),
     IRIS_PORT: port.default(8548),
     DEVNET_FILE: z.string().min(1),
@@ -40,7 +40,7 @@ const settings = z
 const portOf = (name: ChainName) =>
   port.default(devnetTerms[name].port).parse(process.env[portVariable(name)])
 
-type Chain = { name: ChainName; chainId: number; node: Anvil; contracts: DevnetContracts }
+type LocalChain = { name: ChainName; chainId: number; node: Anvil; contracts: DevnetContracts }
 
 const log = pino({ name: 'devnet' })
 const stopping = new AbortController()
@@ -66,7 +66,7 @@ try {
   await Promise.all(parts.map((part) => part.stop()))
 }
 
-async function startChain(name: ChainName): Promise<Chain> {
+async function startChain(name: ChainName): Promise<LocalChain> {
   const { chainId } = createRegistry('testnet').get(name)
   const node = await startNode(name, {
     chainId,
@@ -85,13 +85,13 @@ async function startChain(name: ChainName): Promise<Chain> {
   return { name, chainId, node, contracts }
 }
 
-function describeBurns({ name, node, contracts }: Chain): BurnChain {
+function describeBurns({ name, node, contracts }: LocalChain): BurnChain {
   const { domain } = createRegistry('testnet').get(name).cctp
   return { domain, rpcUrl: node.url, transmitter: contracts.messageTransmitter }
 }
 
 /** Returns when the process shall end. */
-async function keepFunded(chains: Chain[]): Promise<void> {
+async function keepFunded(chains: LocalChain[]): Promise<void> {
   const pool = settings.DATABASE_URL ? createPool(settings.DATABASE_URL) : undefined
   let reported = ''
   while (!stopping.signal.aborted) {
@@ -99,7 +99,7 @@ async function keepFunded(chains: Chain[]): Promise<void> {
       if (pool) await fundAll(pool, chains)
       reported = ''
     } catch (error) {
-      // A database that is not up or not migrated yet stays so for many rounds: one line is enough.
+      // A database that is down or not migrated stays so for many attempts. One log line is enough.
       const reason = (error as { code?: string }).code ?? (error as Error).name
       if (reason !== reported && reason !== UNDEFINED_TABLE) log.warn({ reason }, 'cannot fund yet')
       reported = reason
@@ -120,7 +120,7 @@ function createPool(connectionString: string): pg.Pool {
   return pool
 }
 
-async function fundAll(pool: pg.Pool, chains: Chain[]): Promise<void> {
+async function fundAll(pool: pg.Pool, chains: LocalChain[]): Promise<void> {
   const { rows } = await pool.query<{ chain_id: string; sender: string }>(
     'select chain_id, sender from sender',
   )

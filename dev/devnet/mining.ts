@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
 import { callRpcBatch, type RpcCall } from './rpc.js'
 
-/** How blocks come: how often, and at which base fee, wei, unless the node is to reckon it. */
+/** Interval of blocks, and their base fee in wei. Without a base fee the node computes it. */
 export type Pace = { blockTimeSeconds: number; baseFeeWei?: bigint | undefined }
 
 /**
- * Has a node mine a block every `blockTimeSeconds`, for nodes started with `mining: 'tended'`.
+ * Mines a block on the node every `blockTimeSeconds`, for nodes started with `mining: 'tended'`.
  *
- * @returns Stops it.
+ * @returns Stops the mining.
  */
 export function keepMining(url: string, pace: Pace): () => void {
   const stopped = new AbortController()
@@ -21,7 +21,7 @@ async function mine(url: string, pace: Pace, signal: AbortSignal): Promise<void>
   const calls: RpcCall[] = [...keptBaseFee(pace), ['evm_mine', []]]
   let next = performance.now()
   while (!signal.aborted) {
-    // A node that is being restarted does not answer; a later block tells that it does again.
+    // A restarting node does not answer. A later block shows that it is back.
     await callRpcBatch(url, calls).catch(() => undefined)
     const now = performance.now()
     next = Math.max(next + everyMs, now)

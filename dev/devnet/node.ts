@@ -3,10 +3,9 @@ import { startAnvil, type Anvil, type StartOptions } from './anvil.js'
 import { startFront } from './rollup/front.js'
 
 /**
- * Starts a chain's node: of a rollup with the front before it that makes it one. The front has the host and
- * the port; `pid` is that of the node.
+ * Starts a chain's node, with a front for a rollup. The front has the host and the port. `pid` is that of the node.
  *
- * @throws Error when the port is taken, or with the node's last words when it does not start.
+ * @throws Error when the port is taken, or with the node's last output when it does not start.
  */
 export async function startNode(name: ChainName, options: StartOptions): Promise<Anvil> {
   const { rollup: kind } = pricing[name]

@@ -1,21 +1,21 @@
 import { keccak256, toQuantity } from 'ethers'
 import type { Sent } from './sent.js'
 
-/** JSON-RPC: the code of geth for whatever has none of its own. */
+/** JSON-RPC error code of geth for errors without a code of their own. */
 const REFUSED = -32_000
-/** Far more nonces than wait anywhere at once: a node may run for days. */
+/** Far more nonces than can be pending at once. Bounds the memory of a node that runs for days. */
 const MOST_NONCES = 10_000
 
-/** Any request to the node behind. */
-type Ask = <T>(method: string, params: unknown[]) => Promise<T>
+/** Any request to the node behind the front. */
+type RequestNode = <T>(method: string, params: unknown[]) => Promise<T>
 
-/** The refusal of a transaction, undefined when it may pass. */
+/** The rejection of a transaction; undefined when it may pass. */
 export type PoolRule = (
-  ask: Ask,
+  ask: RequestNode,
   sent: Sent,
 ) => Promise<{ code: number; message: string } | undefined>
 
-type Waiting = {
+type PooledTransaction = {
   hash: string
   blockNumber: string | null
   gasPrice?: string
@@ -24,10 +24,10 @@ type Waiting = {
 }
 
 /**
- * Stand-in for what geth's pool asks of bytes that shall take the place of others: both fees at least a tenth higher,
- * and higher in any case. anvil takes them at one percent more, so that this is asked before it.
+ * Stand-in for geth's rule for replacement transactions: both fees must be at least a tenth higher. anvil requires
+ * only one percent, so this rule runs before it.
  *
- * @returns The rule, which remembers the nonces that it saw: of a new one nothing can wait, whoever its sender is.
+ * @returns The rule. It remembers the nonces that it has seen: for a new nonce no transaction can be pending.
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/list.go
  */
 export function createPoolRule(): PoolRule {
@@ -41,14 +41,17 @@ export function createPoolRule(): PoolRule {
     const sender = sent.sender()
     if (!sender) return undefined
     const place = [sender, toQuantity(sent.nonce)]
-    const before = await ask<Waiting | null>('eth_getTransactionBySenderAndNonce', place)
+    const before = await ask<PooledTransaction | null>('eth_getTransactionBySenderAndNonce', place)
     if (before?.blockNumber !== null || isDearer(before, sent)) return undefined
     if (before.hash === keccak256(sent.bytes)) return undefined
     return { code: REFUSED, message: 'replacement transaction underpriced' }
   }
 }
 
-function isDearer({ gasPrice, ...before }: Waiting, { maxFeeWei, tipWei }: Sent): boolean {
+function isDearer(
+  { gasPrice, ...before }: PooledTransaction,
+  { maxFeeWei, tipWei }: Sent,
+): boolean {
   const { maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = before
   return isRaised(maxFeePerGas, maxFeeWei) && isRaised(maxPriorityFeePerGas, tipWei)
 }

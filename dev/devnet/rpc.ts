@@ -1,23 +1,23 @@
 import { Agent, request, type IncomingMessage } from 'node:http'
 
-type Answer = { id: number; result?: unknown; error?: { code: number; message: string } }
+type RpcResponse = { id: number; result?: unknown; error?: { code: number; message: string } }
 export type RpcCall = readonly [method: string, params: unknown[]]
 
 /** A whole deployment in one batch takes about a second, several on a busy machine. */
 const TIMEOUT_MS = 30_000
-/** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
+/** Below the idle timeout of servers, which is 5 s or more, so that no request meets a closing connection. */
 const IDLE_MS = 4_000
 
 const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
 
-/** The result of one JSON-RPC call. Throws an Error that names the method when the node refuses it. */
+/** The result of one JSON-RPC call. Throws an Error with the method's name when the node returns an error. */
 export async function callRpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
   const [answer] = await callRpcBatch<T>(url, [[method, params]])
   if (answer?.error) throw new Error(`${method}: ${answer.error}`)
   return answer?.result as T
 }
 
-/** The node's answers in the order of the calls; `error` is the node's message when it refuses one. */
+/** The node's responses in the order of the calls. `error` is the node's message. */
 export async function callRpcBatch<T>(
   url: string,
   calls: RpcCall[],
@@ -27,7 +27,7 @@ export async function callRpcBatch<T>(
   const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
   const { statusCode = 0, text } = await createPost(url)(JSON.stringify(body))
   if (statusCode !== 200) throw new Error(`The node at ${url} answered HTTP ${statusCode}.`)
-  const answers = new Map((JSON.parse(text) as Answer[]).map((one) => [one.id, one]))
+  const answers = new Map((JSON.parse(text) as RpcResponse[]).map((one) => [one.id, one]))
   return calls.map((_, id) => {
     const answer = answers.get(id)
     if (!answer) return { error: 'no answer' }
@@ -35,14 +35,14 @@ export async function callRpcBatch<T>(
   })
 }
 
-export type HttpAnswer = Pick<IncomingMessage, 'statusCode' | 'headers'> & { text: string }
+export type RawHttpResponse = Pick<IncomingMessage, 'statusCode' | 'headers'> & { text: string }
 
 /**
- * Posts JSON to one address, over connections that are kept for whoever asks next.
+ * Posts JSON to one address, over kept-alive connections that all callers share.
  *
- * @throws Error when nobody answers there, or nothing comes for long.
+ * @throws Error when the server is unreachable or does not respond in time.
  */
-export function createPost(url: string): (body: string) => Promise<HttpAnswer> {
+export function createPost(url: string): (body: string) => Promise<RawHttpResponse> {
   const { hostname, port, pathname } = new URL(url)
   const options = { hostname, port, path: pathname, method: 'POST', agent, timeout: TIMEOUT_MS }
   return (body) =>
@@ -59,7 +59,7 @@ export function createPost(url: string): (body: string) => Promise<HttpAnswer> {
     })
 }
 
-/** All that comes, as text. Throws when the other side goes away before its end. */
+/** The whole body as text. Throws when the connection closes early. */
 export function readText(message: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -1,8 +1,8 @@
 import { Transaction, keccak256, recoverAddress } from 'ethers'
 
-/** A transaction as a node gets it; amounts in wei. */
+/** A transaction as a node receives it. Amounts in wei. */
 export type Sent = {
-  /** As it was sent. */
+  /** The raw bytes, as sent. */
   bytes: Buffer
   chainId: bigint
   nonce: bigint
@@ -12,17 +12,17 @@ export type Sent = {
   valueWei: bigint
   isCreation: boolean
   data: Buffer
-  /** How many delegations it brings. */
+  /** Number of delegations in it. */
   authorizations: number
-  /** Takes milliseconds the first time. Undefined when nobody can have signed it. */
+  /** Takes milliseconds the first time. Undefined when the signature is invalid. */
   sender(): string | undefined
 }
 
-/** The first byte of a transaction with fees of its own, and of one that brings delegations too. */
+/** First byte of an EIP-1559 transaction, and of an EIP-7702 transaction with delegations. */
 const USUAL = 2
 const DELEGATING = 4
 
-/** Reads a raw transaction; undefined for what is none: that is the node's to refuse. */
+/** Reads a raw transaction; undefined for other bytes, which the node rejects. */
 export function readSent(raw: string): Sent | undefined {
   const bytes = toBytes(raw)
   try {
@@ -32,11 +32,11 @@ export function readSent(raw: string): Sent | undefined {
   }
 }
 
-/** Hexadecimal text as bytes, many times faster than ethers does it: whole deployments pass here. */
+/** Hexadecimal text as bytes, many times faster than ethers. Whole deployments pass here. */
 export const toBytes = (data: string) => Buffer.from(data.slice(2), 'hex')
 
 /**
- * What senders and deployments send: to read it by the reader of every kind takes many times as long.
+ * Reads the two kinds that senders and deployments send. The general reader takes many times as long.
  *
  * @see https://eips.ethereum.org/EIPS/eip-1559 and https://eips.ethereum.org/EIPS/eip-7702
  */
@@ -44,7 +44,8 @@ function readUsual(bytes: Buffer): Sent {
   const isDelegating = bytes[0] === DELEGATING
   const { content } = readItem(bytes, 1)
   const items = readItems(content)
-  if (items.length !== (isDelegating ? 13 : 12)) throw new RangeError('It is no transaction.')
+  if (items.length !== (isDelegating ? 13 : 12))
+    throw new RangeError('The bytes are no transaction.')
   const field = (place: number) => items.at(place)?.content ?? Buffer.alloc(0)
   const number = (place: number) => BigInt(`0x0${field(place).toString('hex')}`)
   const recover = () => {
@@ -63,7 +64,7 @@ function readUsual(bytes: Buffer): Sent {
 
 function readOther(raw: string): Sent {
   const { chainId, nonce, gasLimit, gasPrice, value, to, data, from } = Transaction.from(raw)
-  if (!from) throw new RangeError('Nobody has signed it.')
+  if (!from) throw new RangeError('The signature is invalid.')
   const feeWei = gasPrice ?? 0n
   return {
     ...{ bytes: toBytes(raw), chainId, nonce: BigInt(nonce), gasLimit, valueWei: value },
@@ -87,19 +88,19 @@ function tryOnce(work: () => string): () => string | undefined {
 const toWord = (bytes: Buffer) => `0x${bytes.toString('hex').padStart(64, '0')}`
 
 /**
- * RLP: from here on a first byte tells of a list, below it of bytes.
+ * RLP: a first byte from here on begins a list, a lower one begins bytes.
  *
  * @see https://ethereum.org/developers/docs/data-structures-and-encoding/rlp
  */
 const LIST = 0xc0
 const BYTES = 0x80
-/** So many bytes have their length in the first one. */
+/** Up to this length the first byte holds the length. */
 const MOST_SHORT = 55
 
-/** `begin`, `end`: the places of the item with what tells its length. */
-type Item = { begin: number; end: number; content: Buffer }
+/** `begin`, `end`: the range of the item, its length prefix included. */
+type RlpItem = { begin: number; end: number; content: Buffer }
 
-function readItem(bytes: Buffer, begin: number): Item {
+function readItem(bytes: Buffer, begin: number): RlpItem {
   const first = bytes.readUInt8(begin)
   if (first < BYTES) return itemAt(bytes, begin, { start: begin, length: 1 })
   const length = first - (first < LIST ? BYTES : LIST)
@@ -113,15 +114,15 @@ function itemAt(
   bytes: Buffer,
   begin: number,
   { start, length }: { start: number; length: number },
-): Item {
+): RlpItem {
   const end = start + length
-  if (end > bytes.length) throw new RangeError('It ends too early.')
+  if (end > bytes.length) throw new RangeError('The bytes end too early.')
   return { begin, end, content: bytes.subarray(start, end) }
 }
 
-/** The items of a list, one after the other. */
-function readItems(content: Buffer): Item[] {
-  const items: Item[] = []
+/** The items of a list in order. */
+function readItems(content: Buffer): RlpItem[] {
+  const items: RlpItem[] = []
   for (let at = 0; at < content.length; at = items.at(-1)?.end ?? content.length) {
     items.push(readItem(content, at))
   }

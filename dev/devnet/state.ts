@@ -1,10 +1,10 @@
 import { constants } from 'node:buffer'
 import * as fs from 'node:fs'
 
-type Block = { header: { number: string }; transactions: unknown[] }
-type State = { best_block_number: number; blocks: Block[] }
+type StateBlock = { header: { number: string }; transactions: unknown[] }
+type DumpedState = { best_block_number: number; blocks: StateBlock[] }
 
-/** Newest blocks that are kept: as far back as a contract can read block hashes. */
+/** Number of newest blocks to keep: as far back as a contract can read block hashes. */
 const KEPT_BLOCKS = 256
 
 /** Longer than a dump takes to write. */
@@ -12,10 +12,10 @@ const QUIET_MS = 500
 const COPY_EVERY_MS = 1_000
 
 /**
- * Makes a state file fit to start from. anvil overwrites the file in place, so a node that was killed
- * while writing leaves a torn one: then the copy of `keepStateCopies` takes its place. Empty old
- * blocks are dropped, for anvil keeps every block for ever (1.6 kB each, 23 MB an hour at 0.25 s).
- * A file that is too large to be read here, after some 15,000 lends, stays as it is: anvil reads it.
+ * Prepares a state file for a start. anvil overwrites the file in place, so a node killed during a write leaves a
+ * partial file. The copy of `keepStateCopies` then replaces it. Empty old blocks are dropped, because anvil keeps
+ * every block (1.6 kB each, 23 MB per hour at 0.25 s). A file that is too large to parse here, after about 15,000
+ * lends, stays unchanged.
  *
  * @throws Error when neither the file nor its copy can be read.
  */
@@ -37,19 +37,21 @@ export function prepareState(stateFile: string): void {
     fs.rmSync(copy, { force: true })
     return
   }
-  throw new Error(`The devnet's state ${stateFile} is damaged. Delete ${stateFile}* to start anew.`)
+  throw new Error(
+    `The devnet's state ${stateFile} is damaged. Delete ${stateFile}* to start from an empty chain.`,
+  )
 }
 
 /**
- * Moves each finished dump of a running node aside, so that a kill in the middle of the next one
- * costs no more than one interval. Moving is enough: the node creates its file anew.
+ * Moves each finished dump of a running node aside, so that a kill during the next dump loses at most one interval.
+ * The node then recreates its file.
  *
  * @returns Stops it.
  */
 export function keepStateCopies(stateFile: string): () => void {
   const timer = setInterval(() => {
     if (!isFinished(stateFile)) return
-    // A file that is gone in between, with its folder, is no reason to end: nothing needs it then.
+    // A missing file or folder is no error here: no process needs it then.
     fs.promises.rename(stateFile, copyOf(stateFile)).catch(() => undefined)
   }, COPY_EVERY_MS)
   timer.unref()
@@ -67,7 +69,7 @@ function isFinished(file: string): boolean {
 
 const isTooLarge = (file: string) => fs.statSync(file).size > constants.MAX_STRING_LENGTH
 
-/** As far as its end tells. */
+/** Judged by the end of the file. */
 function isWhole(file: string): boolean {
   const { size } = fs.statSync(file)
   if (size === 0) return false
@@ -78,17 +80,17 @@ function isWhole(file: string): boolean {
   return lastByte.toString() === '}'
 }
 
-function readState(file: string): State | undefined {
+function readState(file: string): DumpedState | undefined {
   try {
-    return JSON.parse(fs.readFileSync(file, 'utf8')) as State
+    return JSON.parse(fs.readFileSync(file, 'utf8')) as DumpedState
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-/** Blocks with transactions stay, since receipts need them; so does the first, the chain's identity. */
-function dropOldBlocks(state: State): State {
+/** Keeps blocks with transactions, for receipts, and the first block, which identifies the chain. */
+function dropOldBlocks(state: DumpedState): DumpedState {
   const oldest = state.best_block_number - KEPT_BLOCKS
   const blocks = state.blocks.filter(({ header, transactions }) => {
     const number = Number(header.number)

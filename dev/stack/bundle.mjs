@@ -3,26 +3,26 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-// Plain JavaScript: it also bundles the program that starts everything.
+// Plain JavaScript, because it also bundles the program that starts the stack.
 const self = fileURLToPath(import.meta.url)
 const rootFolder = path.resolve(self, '../../..')
 
 /**
- * ES modules in many files: from a bundle they load in half the time. Other packages stay outside, among them native
- * parts, those with workers, and those that find files beside them.
+ * Packages of many ES modules, which load in half the time from a bundle. Other packages stay external, such as those
+ * with native code, worker threads or files of their own.
  */
 const inlined =
   /^(ethers|@noble|@adraffy|aes-js|zod|zod-openapi|@modelcontextprotocol|@steward)(\/|$)/
 
 /**
- * Bundles programs, each into one file that plain Node runs, and keeps them until one of their sources has changed.
+ * Bundles each program into one file for plain Node. Reuses the files until a source changes.
  *
- * @param {string} name - Of the folder that holds them.
+ * @param {string} name - Name of the folder that holds the bundles.
  * @param {object} options
  * @param {string[]} options.entries - Sources below the root. `api/main.ts` becomes `api/main.js` in the folder.
- * @param {boolean} [options.keepsUrls] - `import.meta.url` stays that of the source, for programs that find files by it.
- * @param {(folder: string) => Promise<void>} [options.finish] - Makes what else the folder holds, after each bundling.
- * @returns {Promise<string>} The folder.
+ * @param {boolean} [options.keepsUrls] - Keeps `import.meta.url` of the source, for programs that locate files by it.
+ * @param {(folder: string) => Promise<void>} [options.finish] - Adds other files to the folder after each bundling.
+ * @returns {Promise<string>} Path of the folder.
  */
 export async function bundle(name, { entries, keepsUrls = false, finish }) {
   const folder = path.join(cacheFolder, `${name}-${digest(rootFolder).slice(0, 12)}`)
@@ -32,14 +32,14 @@ export async function bundle(name, { entries, keepsUrls = false, finish }) {
   fs.rmSync(stamp, { force: true })
   const inputs = await writeBundles(folder, entries, keepsUrls)
   await finish?.(folder)
-  // What was saved meanwhile may be in the bundle or not: the next call bundles again.
+  // A file saved during the bundling may be missing from the bundle. The next call then bundles again.
   const isCertain = inputs.every((file) => statOf(file).mtimeMs < begun)
   const stated = inputs.map((file) => [file, describe(file)])
   if (isCertain) writeWhole(stamp, JSON.stringify(Object.fromEntries(stated)))
   return folder
 }
 
-/** Beside the packages, so that the bundles find them; several checkouts may share those by a link. */
+/** Beside the packages, so that the bundles resolve them. Several checkouts may share node_modules by a link. */
 const cacheFolder = path.join(rootFolder, 'node_modules/.cache/steward')
 
 const digest = (text) => createHash('sha256').update(text).digest('hex')
@@ -52,7 +52,7 @@ function isCurrent(stamp) {
   return inputs.every(([file, stated]) => describe(file) === stated)
 }
 
-/** @returns {Promise<string[]>} The files that the bundles depend on, besides the installed packages. */
+/** @returns {Promise<string[]>} The source files of the bundles, without installed packages. */
 async function writeBundles(folder, entries, keepsUrls) {
   const { build } = await import('esbuild')
   const { metafile, outputFiles } = await build({
@@ -67,7 +67,7 @@ async function writeBundles(folder, entries, keepsUrls) {
   return [...sources, 'package-lock.json', path.relative(rootFolder, self)]
 }
 
-/** Two instances may bundle at once, and programs start meanwhile. */
+/** Two instances may bundle at the same time, while programs start from the folder. */
 function writeWhole(file, contents) {
   const draft = `${file}.${process.pid}`
   fs.mkdirSync(path.dirname(file), { recursive: true })

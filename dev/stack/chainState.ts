@@ -2,17 +2,17 @@ import * as fs from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type ChainName } from '../../evm/registry.js'
 import { callRpc } from '../devnet/rpc.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 
-/** Holds the id of the set that a chain belongs to, as its code: it is kept and lost with the chain. */
+/** Address whose code holds the id of the set. The id is stored and lost together with the chain. */
 const MARK_ADDRESS = '0x00000000000000000000000000000000005e7a3d'
 
-/** Native balance, wei. */
+/** Native balance in wei. */
 export async function readEthBalance(url: string, owner: string): Promise<bigint> {
   return BigInt(await callRpc<string>(url, 'eth_getBalance', [owner, 'latest']))
 }
 
-/** Balance of an ERC-20 token, base units. */
+/** Balance of an ERC-20 token in base units. */
 export async function readTokenBalance(url: string, token: string, owner: string): Promise<bigint> {
   const balanceOf = `0x70a08231${owner.slice(2).toLowerCase().padStart(64, '0')}`
   const result = await callRpc<string>(url, 'eth_call', [{ to: token, data: balanceOf }, 'latest'])
@@ -20,8 +20,8 @@ export async function readTokenBalance(url: string, token: string, owner: string
 }
 
 /**
- * Checks a node that was given from outside: the right chain, and one of anvil's, since contracts are deployed
- * and accounts funded by anvil's own methods.
+ * Checks a node from outside: it must serve the right chain and be an anvil node. Contracts and accounts are set up
+ * by anvil's own methods.
  */
 export async function checkOutsideNode(
   name: ChainName,
@@ -35,25 +35,25 @@ export async function checkOutsideNode(
     callRpc<string>(url, 'web3_clientVersion'),
   ])
   const [answered, client] = await answers.catch((cause: unknown) => {
-    throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`, {
+    throw new UserError(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`, {
       cause,
     })
   })
   if (Number(answered) !== chainId) {
-    throw new Explained(
+    throw new UserError(
       `${variable} (${host}) is chain ${Number(answered)}, but ${name} is ${chainId}. ` +
         `Point it at the right chain, or unset ${variable}.`,
     )
   }
   if (!/^anvil/i.test(client)) {
-    throw new Explained(
+    throw new UserError(
       `${variable} (${host}) is ${client}, not an anvil. npm start deploys its contracts and money ` +
         `on development chains only. Point it at an anvil, or unset ${variable}.`,
     )
   }
 }
 
-/** Id of the set that a chain belongs to; undefined for a chain that belongs to none. */
+/** Id of the chain's set; undefined when the chain belongs to none. */
 export async function readChainMark(url: string): Promise<string | undefined> {
   const code = await callRpc<string>(url, 'eth_getCode', [MARK_ADDRESS, 'latest'])
   return code === '0x' ? undefined : code.slice(2)
@@ -65,12 +65,10 @@ export async function markChain(url: string, id: string): Promise<void> {
 }
 
 /**
- * Makes a node of ours, just started, fit to be used and to be killed.
- *
- * From its state file it knows no state but the last one, and refuses to read the finalized block, which the signer
- * does, until that one is new too: 15 s of block time, or this many blocks at once (20 ms, the clock stays). They
- * are final then, so they must be on disk: a node that was killed and came back without them would have undone
- * what cannot be undone.
+ * Prepares a node of ours after its start.\n\nAfter a restart from its state file a node has only its last state. It
+ * rejects reads of the finalized block, which the signer needs, until that block is new too. That takes 15 s of block
+ * time, or this many blocks at once (20 ms, without moving the clock). The blocks are final then, so they must be on
+ * disk: a killed node that restarts without them would undo final blocks.
  */
 export async function settleChain(url: string, stateFile: string): Promise<void> {
   await callRpc(url, 'anvil_mine', [KEPT_STATES])
@@ -80,5 +78,5 @@ export async function settleChain(url: string, stateFile: string): Promise<void>
   fs.renameSync(draft, stateFile)
 }
 
-/** As many blocks as a node keeps the state of; finality is less. */
+/** The number of states that a node keeps, which exceeds the finality depth. */
 const KEPT_STATES = '0x40'

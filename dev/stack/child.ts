@@ -2,17 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rootFolder } from '../state/state.js'
-import { StartFailure, type Hooks, type Running } from './supervise.js'
+import { StartFailure, type PartHooks, type Running } from './supervise.js'
 
-type Spec = {
+type ChildSpec = {
   name: string
   command: string
   args: string[]
   env?: NodeJS.ProcessEnv
   logFile: string
-  /** `message`: the child sends `{ type: 'ready' }` over IPC. Else asked until it is true. */
+  /** `message`: the child sends `{ type: 'ready' }` over IPC. A function is polled until it returns true. */
   ready: 'message' | (() => Promise<boolean>)
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   stopTimeoutMs: number
 }
 
@@ -20,13 +20,16 @@ type Spec = {
 const READY_TIMEOUT_MS = 60_000
 
 /**
- * Starts a program whose output goes to a log file, and resolves once it is ready.
+ * Starts a program with its output in a log file. Resolves once it is ready.
  *
- * `detached`: a Ctrl-C in the terminal reaches only this process, which then ends its children in their turn.
+ * `detached`: a Ctrl-C in the terminal reaches only this process, which then ends its children in order.
  *
  * @throws {StartFailure} with the last line of the log when the program ends or is not ready in time.
  */
-export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promise<Running> {
+export async function startChild(
+  spec: ChildSpec,
+  { onSpawn, onExit }: PartHooks,
+): Promise<Running> {
   const isNode = spec.ready === 'message'
   const log = fs.openSync(spec.logFile, 'a', 0o600)
   const child = spawn(spec.command, spec.args, {
@@ -82,14 +85,14 @@ async function askUntilTrue(ask: () => Promise<boolean>, signal: AbortSignal): P
   return 'ready'
 }
 
-/** An exit code and, if the program's log tells one, its reason. */
+/** The exit code and the reason from the program's log, if there is one. */
 function describeExit(code: number | null, logFile: string): string {
   const lines = readEnd(logFile).trimEnd().split('\n').slice(-20).reverse()
   const reason = lines.map(readReason).find(Boolean)
   return reason ? `exit ${code}: ${reason.slice(0, 200)}` : `exit ${code}`
 }
 
-/** The message of an error in a JSON log, a whole line of any other one; empty when it is no reason to end. */
+/** The message of an error in a JSON log, or a whole line of another log. Empty when the line explains no exit. */
 function readReason(line: string): string {
   try {
     const entry = JSON.parse(line) as { level: number; msg?: string; err?: { message?: string } }

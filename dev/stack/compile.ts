@@ -12,11 +12,11 @@ const entries = [
   'workflows/index.ts',
 ]
 
-/** Of the workflows, below the folder of the compiled services. */
+/** File name of the workflow bundle, below the folder of the compiled services. */
 export const bundleFile = 'worker/workflows.cjs'
 
 /**
- * Bundles each service into one file, `api/main.js` for example, unless its sources are those of the last time.
+ * Bundles each service into one file, such as `api/main.js`, when its sources have changed.
  *
  * @returns The folder of the files.
  */
@@ -24,7 +24,7 @@ export function compileServices(): Promise<string> {
   return bundle('services', { entries, finish: bundleWorkflows })
 }
 
-/** Bundles the workflows as Temporal runs them, when they, or the installed packages, have changed. */
+/** Bundles the workflows for Temporal when their sources or the installed packages have changed. */
 async function bundleWorkflows(folder: string): Promise<void> {
   const made = path.join(folder, bundleFile)
   const stamp = `${made}.inputs`

@@ -7,22 +7,22 @@ import * as zlib from 'node:zlib'
 import { rootFolder } from '../state/state.js'
 
 const sourceFolder = path.join(rootFolder, 'clients/dashboard')
-/** What the API serves when nothing else is said. */
+/** The folder that the API serves by default. */
 const outputFolder = path.join(sourceFolder, 'dist')
 const draftFolder = path.join(rootFolder, 'node_modules/.cache/steward/dashboard')
-/** Holds the digest of the sources that the build was made from. */
+/** Holds the digest of the sources of the build. */
 const STAMP = '.built'
 
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 
-/** Packing is worth it for what is text. */
+/** Text files, which are worth compressing. */
 const packed = /\.(js|css|svg|html)$/
 
 /**
- * Builds the dashboard in a process of its own, so that this one stays responsive.
+ * Builds the dashboard in a separate process, so that this one stays responsive.
  *
- * @returns True when it was built, false when it was built before.
+ * @returns True when it was built, false when the existing build is current.
  */
 export async function buildBeside(): Promise<boolean> {
   if (readStamp() === digestSources()) return false
@@ -32,17 +32,17 @@ export async function buildBeside(): Promise<boolean> {
 }
 
 /**
- * Builds the dashboard to `clients/dashboard/dist`, unless what is there was made from the same sources.
+ * Builds the dashboard to `clients/dashboard/dist`, unless the existing build has the same sources.
  *
  * @returns True when it was built.
  */
 export async function buildDashboard(): Promise<boolean> {
   const digest = digestSources()
   if (readStamp() === digest) return false
-  // Whatever it is here, such as `test`: React brings its checks along for any other value.
+  // Fixed, because React includes its development checks for any other value.
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
-  // Beside the old one, which is served meanwhile; two instances may build at once.
+  // Beside the old build, which is still served. Two instances may build at once.
   const draft = path.join(draftFolder, String(process.pid))
   const configFile = path.join(sourceFolder, 'vite.config.ts')
   await build({ configFile, logLevel: 'error', build: { outDir: draft } })
@@ -80,7 +80,7 @@ function findSources(folder: string): string[] {
     })
 }
 
-/** Packed once here, the files need not be packed for each browser. */
+/** Compresses the files once, instead of for each browser. */
 async function packAll(folder: string): Promise<void> {
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })
   await Promise.all(names.filter((name) => packed.test(name)).map((name) => pack(folder, name)))

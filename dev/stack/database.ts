@@ -4,16 +4,16 @@ import { claimNetwork, connect, type Db } from '../../db/client/connect.js'
 import { migrate } from '../../db/client/migrate.js'
 import { assertSameSet, type Home, type Secrets, type StateSet } from '../state/state.js'
 import { writeJson } from '../state/jsonFile.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 
 const START_OVER = 'Start over with: npm start -- --fresh (it deletes all wallets and intents).'
 
 /**
- * Makes a database ready for the services: checks that it belongs to the set, migrates it, and makes the demo
- * account's API key when there is none yet.
+ * Prepares a database for the services: checks that it belongs to the set, migrates it, and creates the demo
+ * account's API key if it is missing.
  *
- * @param url - Connection of its owner.
- * @returns The API key; and the token of a link by which its owner comes to the dashboard, until he has used one.
+ * @param url - Connection of the owner.
+ * @returns The API key, and the token of a dashboard link for the owner until they have used one.
  */
 export async function prepareDatabase(
   url: string,
@@ -26,12 +26,12 @@ export async function prepareDatabase(
     const mark = await readMark(db).catch((cause: unknown) => {
       const { host } = new URL(url)
       const reason = (cause as Error).message
-      throw new Explained(`The database at ${host} cannot be used: ${reason}`, { cause })
+      throw new UserError(`The database at ${host} cannot be used: ${reason}`, { cause })
     })
     assertSameSet('The database', mark, set)
     await migrate(url, secrets).catch((cause: unknown) => {
       const reason = (cause as Error).message
-      throw new Explained(`The database cannot be migrated: ${reason}. ${START_OVER}`, { cause })
+      throw new UserError(`The database cannot be migrated: ${reason}. ${START_OVER}`, { cause })
     })
     await claimNetwork(db, 'devnet')
     if (mark === undefined) await writeMark(db, set.id)
@@ -42,10 +42,10 @@ export async function prepareDatabase(
   }
 }
 
-/** How one uses the demo account. */
+/** The credentials of the demo account. */
 export type Demo = { apiKey: string; invitation: string | null }
 
-/** A new link on each start, good for a day; none once the account has a member. */
+/** A new link for each start, valid for a day. None once the account has a member. */
 async function inviteDemoOwner(db: Db, apiKey: string): Promise<string | null> {
   const [accountId = ''] = await db('api_key')
     .where({ key_hash: keyDigest(apiKey) ?? null })
@@ -56,7 +56,7 @@ async function inviteDemoOwner(db: Db, apiKey: string): Promise<string | null> {
   return token
 }
 
-/** The connection of a service: the owner's, with the service's role and password. */
+/** The connection of a service: the owner's, with the role and password of the service. */
 export function connectionOf(ownerUrl: string, service: string, password: string): string {
   const url = new URL(ownerUrl)
   url.username = `steward_${service}`
@@ -64,16 +64,19 @@ export function connectionOf(ownerUrl: string, service: string, password: string
   return url.toString()
 }
 
-export type Operators = {
+export type SignerAccounts = {
   treasury: string | undefined
   senders: { chainId: bigint; sender: string }[]
 }
 
-/** The accounts of the signer that need money on the chains. */
-export async function readOperators(url: string): Promise<Operators> {
+/** The signer's accounts, which need money on the chains. */
+export async function readOperators(url: string): Promise<SignerAccounts> {
   const db = connect(url, 1)
   try {
-    const senders = await db('sender').select<Operators['senders']>('chain_id as chainId', 'sender')
+    const senders = await db('sender').select<SignerAccounts['senders']>(
+      'chain_id as chainId',
+      'sender',
+    )
     const [treasury] = await db('treasury').pluck<string[]>('address')
     return { senders, treasury }
   } finally {
@@ -89,7 +92,7 @@ async function ensureDemoKey(db: Db, home: Home, secrets: Secrets): Promise<stri
   return apiKey
 }
 
-/** Id of the set that the database belongs to; a text that is no id when it holds wallets of no set. */
+/** Id of the set that the database belongs to. A text that is no id when its wallets belong to no set. */
 async function readMark(db: Db): Promise<string | undefined> {
   if (await db.schema.withSchema('steward_dev').hasTable('state_set')) {
     const [id] = await db.withSchema('steward_dev').table('state_set').pluck<string[]>('id')

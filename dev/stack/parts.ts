@@ -17,7 +17,7 @@ import { type Part, type Running } from './supervise.js'
 export const services = ['api', 'worker', 'signer', 'relayer'] as const
 export type Service = (typeof services)[number]
 
-/** More processes of a role than anybody needs on one machine. */
+/** Maximum processes per role on one machine. */
 export const MAX_REPLICAS = 8
 
 /** Name of one process of a role, counted from 0. */
@@ -27,7 +27,7 @@ export const replicaName = (service: Service, index: number): string =>
 const replicaNames = (service: Service) =>
   Array.from({ length: MAX_REPLICAS }, (_, index) => replicaName(service, index))
 
-/** Callers end before what they call, and the databases, which they write to, last. */
+/** Stop order: callers before the parts that they call, and the databases last. */
 export const stopOrder: string[][] = [
   ...services.map(replicaNames),
   ['temporal'],
@@ -43,16 +43,16 @@ const entryFiles: Record<Service, string> = {
 }
 
 /**
- * The image of a deployment runs Node with the same flags and environment. Resident memory of api, worker, senders and
- * signer after 60 wallets and 180 lends: 164, 225, 128, 121 MB; with a young generation of the default size 192, 315,
- * 146, 152 MB; with a heap of the C library for each thread too, 268, 288, 173, 185 MB.
+ * The deployment image runs Node with the same flags and environment. Resident memory of api, worker, relayer and
+ * signer after 60 wallets and 180 lends: 164, 225, 128 and 121 MB. With the default size of the young generation:
+ * 192, 315, 146 and 152 MB. With one malloc arena per thread too: 268, 288, 173 and 185 MB.
  */
 export const nodeFlags = ['--enable-source-maps', '--max-semi-space-size=4']
 export const nodeEnv = { MALLOC_ARENA_MAX: '2' }
 
-/** What is running may finish; what does not is done again after the restart. */
+/** Time for running work to finish. Unfinished work resumes after the restart. */
 const SERVICE_STOP_MS = 8_000
-/** A chain writes its whole state at the end. */
+/** A chain writes its whole state when it stops. */
 const SERVER_STOP_MS = 8_000
 
 export type PostgresPart = Part & {
@@ -65,11 +65,11 @@ type PostgresOptions = {
   name: string
   dir: string
   port: number
-  /** Makes it ready for its users; `url` is the connection of its owner. */
+  /** Prepares it for its clients. `url` is the connection of its owner. */
   prepare?(url: string): Promise<void>
 }
 
-/** Keeps its port and data over restarts, so that its address stays good. */
+/** Keeps its port and data over restarts, so that its address stays valid. */
 export function createPostgresPart({ name, dir, port, prepare }: PostgresOptions): PostgresPart {
   let url = ''
   let folder = ''
@@ -106,14 +106,14 @@ export function createChainPart(
     args: anvilArguments({
       ...{ chainId, port: nodePort, blockTimeSeconds, baseFeeWei, cachePath },
       ...{ stateFile, stateIntervalSeconds },
-      // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
+      // `keepMining` makes the blocks. A node with a short block time of its own keeps gigabytes of states.
       mining: 'tended',
     }),
     logFile: home.log(name),
     ready: async () => Number(await callRpc(urlOf(nodePort), 'eth_chainId')) === chainId,
     stopTimeoutMs: SERVER_STOP_MS,
   })
-  // A node that died was not stopped: what was done for it ends before the next one starts.
+  // A node that crashed was not stopped. Its miner must stop before the next node starts.
   let endCare: () => Promise<void> = () => Promise.resolve()
   return {
     name,
@@ -121,7 +121,7 @@ export function createChainPart(
       await endCare()
       fs.mkdirSync(cachePath, { recursive: true })
       prepareState(stateFile)
-      // A rollup's node is reached through the front that makes it one.
+      // The node of a rollup is reached through its front.
       const [nodePort = port] = kind ? await findFreePorts(1) : []
       const target = urlOf(nodePort)
       const node = await startChild(specOf(nodePort), hooks)
@@ -157,7 +157,7 @@ async function openFront(node: Running, options: Parameters<typeof startFront>[0
 
 const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
-/** One process of a role, by the name that `replicaName` gives it. */
+/** One process of a role, named by `replicaName`. */
 export function createServicePart(
   { service, name }: { service: Service; name: string },
   env: NodeJS.ProcessEnv,

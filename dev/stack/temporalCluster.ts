@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { findFreePorts, findLowPorts, isListening } from '../ports.js'
 import { rootFolder, type Home } from '../state/state.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 import { startChild } from './child.js'
 import { createPostgresPart, type PostgresPart } from './parts.js'
 import { type Part } from './supervise.js'
@@ -16,31 +16,30 @@ import { type TemporalPrograms } from './temporalPrograms.js'
 
 const run = promisify(execFile)
 
-type Options = {
+type ClusterOptions = {
   programs: TemporalPrograms
   cli: TemporalCli
   home: Home
-  /** Where the server answers. */
+  /** Port of the server. */
   port: number
   namespace: string
 }
 
-/** A cluster in one process, as the image runs it; its parts are started in this order. */
+/** A cluster in one process, like the official image. Its roles start in this order. */
 export type TemporalCluster = {
   database: PostgresPart
   server: Part
-  /** Where the server shows its counters to Prometheus. */
+  /** Prometheus endpoint of the server. */
   metricsUrl: string
 }
 
-/** The deployment's own: what is true of this cluster is true of one that is made by docker-compose.yml. */
+/** The settings of the deployment, so that this cluster behaves like the one of docker-compose.yml. */
 const deployFile = (name: string) => path.join(rootFolder, 'deploy/temporal', name)
 
 const STOP_MS = 8_000
 
 /**
- * What listens beside the address that clients know: each role of the server by itself. Ports of membership are
- * kept as smallint.
+ * Ports of the server's roles, besides the address that clients use. Membership ports are stored as smallint.
  * @see https://github.com/temporalio/temporal/blob/main/schema/postgresql/v12/temporal/schema.sql: cluster_membership
  */
 const portVariables = [
@@ -49,8 +48,8 @@ const portVariables = [
   ...['HISTORY', 'MATCHING', 'WORKER'].map((role) => `${role}_GRPC_PORT`),
 ]
 
-/** The server of Temporal on a Postgres of its own, with schema, settings and namespace of `deploy/temporal`. */
-export async function createTemporalCluster(options: Options): Promise<TemporalCluster> {
+/** A Temporal server with its own Postgres, and with the schema, settings and namespace of `deploy/temporal`. */
+export async function createTemporalCluster(options: ClusterOptions): Promise<TemporalCluster> {
   const { programs, home, port } = options
   const [databasePort = 0, metricsPort = 0] = await findFreePorts(2)
   const others = await findLowPorts(portVariables.length)
@@ -98,7 +97,7 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
   return { database, server, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` }
 }
 
-/** A server that finds no database ends at once. One that was killed with it is to wait until it is back. */
+/** A server exits at once when it has no database. If both were killed, its restart waits for the database. */
 async function waitForDatabase(url: string): Promise<void> {
   const deadline = Date.now() + DATABASE_TIMEOUT_MS
   for (;;) {
@@ -108,17 +107,17 @@ async function waitForDatabase(url: string): Promise<void> {
       return await client.end()
     } catch (cause) {
       if (Date.now() > deadline) {
-        throw new Explained('The database of Temporal does not answer', { cause })
+        throw new UserError('The database of Temporal does not answer', { cause })
       }
       await sleep(50)
     }
   }
 }
 
-/** As long as the supervisor waits at most between two tries. */
+/** The supervisor's longest delay between two restarts. */
 const DATABASE_TIMEOUT_MS = 5_000
 
-/** As `deploy/postgres` does it. The role's password is new at each start, and known to nobody but the server. */
+/** Like `deploy/postgres`. The role's password is new for each start and known only to the server. */
 async function createRole(url: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -149,11 +148,11 @@ async function createSchema(
   })
 }
 
-/** The schema tool tells each statement. */
+/** The schema tool logs each statement. */
 const MAX_OUTPUT = 16_000_000
 
-/** A namespace that was just made is known to the frontend a moment later. */
-async function isReady({ cli, port, namespace }: Options): Promise<boolean> {
+/** The frontend knows a new namespace a moment after its creation. */
+async function isReady({ cli, port, namespace }: ClusterOptions): Promise<boolean> {
   if (!(await isListening('127.0.0.1', port))) return false
   const env = {
     PATH: process.env.PATH,

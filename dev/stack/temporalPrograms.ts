@@ -3,35 +3,35 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
-import { Explained, say } from '../terminal.js'
+import { UserError, say } from '../terminal.js'
 import { programCache } from './programCache.js'
 
-/** Programs of a Temporal cluster. `folder` holds all of them, under the names that Temporal's images give them. */
+/** Programs of a Temporal cluster. `folder` holds all of them, under their names in Temporal's images. */
 export type TemporalPrograms = { folder: string; server: string }
 
-type Options = {
+type BuildOptions = {
   env?: NodeJS.ProcessEnv
   /** Folder of the Go module that pins the version. */
   moduleFolder?: string
   signal?: AbortSignal
 }
 
-/** What `go build` calls a program, and what Temporal's images call it. */
+/** Name of each program for `go build`, and in Temporal's images. */
 const names = [
   ['server', 'temporal-server'],
   ['sql', 'temporal-sql-tool'],
 ] as const
 const packages = ['go.temporal.io/server/cmd/server', 'go.temporal.io/server/cmd/tools/sql']
 
-/** A build lists what it downloads. */
+/** A build lists its downloads. */
 const MAX_OUTPUT = 16_000_000
 
 /**
- * Finds the server and the schema tool of the version that `dev/tools/temporal-server` pins, built once and kept.
+ * The server and the schema tool of the version that `dev/tools/temporal-server` pins. Built once and kept.
  *
- * @throws {Explained} when they cannot be built.
+ * @throws {UserError} when the build fails.
  */
-export async function findTemporalPrograms(options: Options = {}): Promise<TemporalPrograms> {
+export async function findTemporalPrograms(options: BuildOptions = {}): Promise<TemporalPrograms> {
   const { env = process.env, signal = new AbortController().signal } = options
   const { moduleFolder = path.join(rootFolder, 'dev/tools/temporal-server') } = options
   const goMod = fs.readFileSync(path.join(moduleFolder, 'go.mod'), 'utf8')
@@ -41,10 +41,10 @@ export async function findTemporalPrograms(options: Options = {}): Promise<Tempo
   return { folder, server: path.join(folder, 'temporal-server') }
 }
 
-/** Builds under a second name first: an interrupted build leaves nothing that looks whole. */
+/** Builds under a temporary name first, so that an interrupted build leaves no partial program. */
 async function fill(
   folder: string,
-  { moduleFolder, env, signal }: Required<Options>,
+  { moduleFolder, env, signal }: Required<BuildOptions>,
 ): Promise<void> {
   say('  Building temporal-server and temporal-sql-tool, once (about 5 min on 2 cores) …')
   fs.mkdirSync(path.dirname(folder), { recursive: true })
@@ -57,11 +57,11 @@ async function fill(
     for (const [built, name] of names) {
       fs.renameSync(path.join(draft, built), path.join(draft, name))
     }
-    // Of two builds at once the first one is kept.
+    // Of two concurrent builds the first one is kept.
     if (!fs.existsSync(folder)) fs.renameSync(draft, folder)
   } catch (cause) {
     const { stderr, message } = cause as Error & { stderr?: string }
-    throw new Explained(
+    throw new UserError(
       `temporal-server could not be built from dev/tools/temporal-server ` +
         `(${stderr?.trim().split('\n').at(-1) || message}).\n` +
         'Install Go 1.21 or newer, or set TEMPORAL_ADDRESS to a running server.',

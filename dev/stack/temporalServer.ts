@@ -5,13 +5,12 @@ import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 
 /**
- * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing. What
- * a backlog is served by is set as in a deployment: by priority, then account by account, over one partition; and a
- * step goes to the worker that has just asked for it, by no queue. The command line's own default reads the search
- * attributes from the database ten times a workflow, for those that appear while it runs; here they are known before.
- * What a queue of the shard has under way is kept as one range of tasks, read by one reader: in ranges by namespace,
- * which differ from that of new tasks, each new task would have it look through all that was under way when it last
- * noted how far it had come.
+ * By default a queue reader of the only shard polls 20 times per second, which delays each step by 40 ms. Backlogs
+ * are served as in a deployment: by priority, then account by account, from one partition. A step goes directly to
+ * the worker that polls for it. The command line's own default reads the search attributes from the database ten
+ * times per workflow, to find new ones. Here they exist before the start. The pending tasks of a queue are kept as
+ * one range with one reader. With a range per namespace, each new task would scan all pending tasks since the last
+ * checkpoint.
  * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
  */
 const settings = [
@@ -26,7 +25,7 @@ const settings = [
   'history.queueMaxPredicateSize=1',
 ]
 
-/** What a dev server is told wherever it runs. A namespace that is there already keeps the attributes that it has. */
+/** Settings of every dev server. An existing namespace keeps its search attributes. */
 export const temporalFlags: string[] = [
   ...settings.map((value) => ['--dynamic-config-value', value]),
   ...Object.entries(searchAttributeKinds).map(([name, kind]) => [
@@ -36,9 +35,9 @@ export const temporalFlags: string[] = [
 ].flat()
 
 /**
- * A write-ahead log survives a killed server, and is as fast as no file at all. A workflow changes the same pages over
- * and over: they are taken over into the file by 32 MB of the log instead of 4. Nobody else opens the file: kept locked,
- * it is not locked anew for each transaction.
+ * A write-ahead log survives a killed server and is as fast as an in-memory database. A workflow changes the same
+ * pages repeatedly, so checkpoints happen after 32 MB of log instead of 4. No other process opens the file, so one
+ * lock is held instead of a lock per transaction.
  */
 const sqlitePragmas = [
   'journal_mode=WAL',
@@ -48,15 +47,15 @@ const sqlitePragmas = [
 ]
 
 /**
- * Garbage is collected when it is four times what lives, which is a fifteenth less CPU for each workflow; more and more
- * often where that would take more than it takes by default with eight thousand workflows in its cache. A deployment's
- * server keeps sixteen times as many, and so the default: there its heap would have no bound that is known.
+ * Garbage collection starts at four times the live heap, which saves a fifteenth of the CPU per workflow. The memory
+ * limit triggers it more often. The limit is the default usage with eight thousand cached workflows. A deployment's
+ * server caches sixteen times as many and keeps the default, because its heap has no known bound.
  */
 const garbage = { GOGC: '400', GOMEMLIMIT: '1GiB' }
 
 const STOP_MS = 8_000
 
-/** The development server of the command line, on a file. */
+/** The development server of the Temporal CLI, with its state in a file. */
 export function createTemporalPart(
   cli: TemporalCli,
   home: Home,
@@ -70,7 +69,7 @@ export function createTemporalPart(
     ['--log-level', 'warn'],
     ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
   ]
-  // The port opens before the namespace is there; the UI asks for it at that port.
+  // The port opens before the namespace exists. The UI looks for the namespace at that port.
   const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`
   return {
     name: 'temporal',

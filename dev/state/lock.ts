@@ -3,9 +3,9 @@ import { readJson, writeJson } from './jsonFile.js'
 import { identify, isRunning, type ProcessId } from './processes.js'
 
 /**
- * Takes a lock file for this process. The lock of a dead process is taken over.
+ * Takes a lock file for this process. Takes over the lock of a dead process.
  *
- * @returns The live process that has it; undefined when it is ours now.
+ * @returns The live process that holds it; undefined when this process has it now.
  */
 export function takeLock(file: string): ProcessId | undefined {
   const own = `${file}.${process.pid}`
@@ -22,12 +22,12 @@ export function takeLock(file: string): ProcessId | undefined {
   }
 }
 
-/** Gives a lock back; does nothing when it is not ours. */
+/** Releases a lock. Does nothing when another process holds it. */
 export function releaseLock(file: string): void {
   if (readJson<ProcessId>(file)?.pid === process.pid) fs.rmSync(file, { force: true })
 }
 
-/** Unlike a rename, a link is refused when the name is taken: of two that start at once, one has it. */
+/** Unlike a rename, a link fails when the name exists. Of two concurrent starts only one gets the lock. */
 function linkFile(from: string, to: string): boolean {
   try {
     fs.linkSync(from, to)

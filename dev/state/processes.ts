@@ -2,25 +2,25 @@ import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process and when it began: a process id alone is soon used again by another program. */
+/** A process and its start time. A process id alone is soon reused by another program. */
 export type ProcessId = { pid: number; startedAt: string }
 
 type Stat = { parent: number; startedAt: string; isZombie: boolean }
 
-/** Reads the identity of a running process; undefined when there is none, or only its zombie. */
+/** The identity of a running process; undefined when it is missing or a zombie. */
 export function identify(pid: number): ProcessId | undefined {
   const stat = readStat(pid)
   return stat && !stat.isZombie ? { pid, startedAt: stat.startedAt } : undefined
 }
 
-/** Tells whether exactly this process still runs. */
+/** Whether exactly this process still runs. */
 export function isRunning({ pid, startedAt }: ProcessId): boolean {
   return identify(pid)?.startedAt === startedAt
 }
 
 /**
- * Ends a process that is not necessarily our child: asks by `signal`, kills after `graceMs`. A process that
- * merely has the same id is left alone.
+ * Ends a process that may not be our child: sends `signal`, and kills after `graceMs`. Leaves another process with
+ * the same id alone.
  */
 export async function endProcess(
   process: ProcessId,
@@ -36,8 +36,8 @@ export async function endProcess(
 }
 
 /**
- * The processes that stand between the user's shell and this one: npm, its shell, tsx. One of them killed means
- * that the user ended the command, though no signal came through.
+ * The processes between the user's shell and this one: npm, its shell, tsx. When one of them was killed, the user
+ * ended the command, although no signal arrived.
  */
 export function findLaunchers(): ProcessId[] {
   const chain: ProcessId[] = []
@@ -50,7 +50,7 @@ export function findLaunchers(): ProcessId[] {
   return chain.slice(0, 1).filter(({ pid }) => commandOf(pid).includes('tsx'))
 }
 
-/** How long ago the user's command began, in ms: since npm started when it launched us. */
+/** Age of the user's command in ms: since npm started, when npm launched this process. */
 export function commandAgeMs(): number {
   const first = findLaunchers().at(-1)
   const ownMs = performance.now()
@@ -66,7 +66,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -7,12 +7,12 @@ import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../stack/embeddedPo
 import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
-import { Explained } from '../terminal.js'
+import { UserError } from '../terminal.js'
 import type { RolePasswords } from '../../db/client/migrate.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 
-/** What is in the state folder. One that is removed by `--fresh` only, and only by these names. */
+/** Contents of the state folder. Only `--fresh` removes them, and only by these names. */
 const names = {
   lock: 'instance.json',
   children: 'children.json',
@@ -37,18 +37,18 @@ export type Home = Record<keyof typeof names, string> & {
   log(part: string): string
 }
 
-/** Passwords of the service roles, and the demo account's key: a restart keeps them. */
+/** Passwords of the service roles, and the demo account's key. A restart keeps them. */
 export type Secrets = RolePasswords & { apiKey?: string }
 
-/** Of a Temporal whose server keeps its state in a Postgres of its own, as a cluster does. */
+/** For a Temporal server that keeps its state in its own Postgres, as a cluster does. */
 export const TEMPORAL_ON_POSTGRES = 'embedded, on Postgres'
 
-/** Where each part of a set is: `embedded`, or the address it was given from outside. */
+/** Location of each part of a set: `embedded`, or its address when it is given from outside. */
 export type Places = { postgres: string; temporal: string } & Record<ChainName, string>
 
 /**
- * One generation of state. Its id is also in the database and on the chains, so that a part of another set is
- * recognised. `isComplete`: it has served; before that nothing in it is worth keeping.
+ * One generation of state. Its id is also in the database and on the chains, which identifies parts of another set.
+ * `isComplete`: the stack has served. Before that the state holds nothing worth keeping.
  */
 export type StateSet = { id: string; isComplete: boolean; places: Places }
 
@@ -66,7 +66,10 @@ export function openHome(env: NodeJS.ProcessEnv): Home {
   }
 }
 
-/** Makes the folders. Others may pass through, not look: the account that runs Postgres must reach its data. */
+/**
+ * Creates the folders. Other accounts can pass through but not list them, because the account of Postgres must reach
+ * its data.
+ */
 export function makeFolders(home: Home): void {
   if (!fs.existsSync(home.folder)) {
     fs.mkdirSync(home.folder, { recursive: true })
@@ -78,14 +81,14 @@ export function makeFolders(home: Home): void {
 }
 
 /**
- * Takes the folder for this process.
+ * Locks the folder for this process.
  *
- * @returns Gives it back.
- * @throws {Explained} while another process has it. The lock of a dead one is taken over.
+ * @returns Releases the lock.
+ * @throws {UserError} while another process holds it. The lock of a dead process is taken over.
  */
 export function lockHome(home: Home): () => void {
   const holder = takeLock(home.lock)
-  if (holder) throw new Explained(describeInstance(home, holder.pid))
+  if (holder) throw new UserError(describeInstance(home, holder.pid))
   return () => releaseLock(home.lock)
 }
 
@@ -95,7 +98,7 @@ function describeInstance(home: Home, pid: number): string {
   return `Steward already runs${where} (pid ${pid}). Use it, or stop it with Ctrl-C (kill ${pid}).`
 }
 
-/** Notes the children, so that the next start finds them should this process be killed. */
+/** Records the children, so that the next start finds them if this process is killed. */
 export function recordChildren(home: Home, pids: Record<string, number>): void {
   const children = Object.entries(pids).map(([name, pid]) => ({ name, ...identify(pid) }))
   writeJson(
@@ -105,10 +108,9 @@ export function recordChildren(home: Home, pids: Record<string, number>): void {
 }
 
 /**
- * Ends the children of an instance that was killed, in the order of a normal stop, so that each still saves
- * its state.
+ * Stops the children of a killed instance in the normal stop order, so that each saves its state.
  *
- * @returns Names of those that still ran.
+ * @returns Names of the children that still ran.
  */
 export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<string[]> {
   const children = readJson<(ProcessId & { name: string })[]>(home.children) ?? []
@@ -125,10 +127,10 @@ export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<st
   return orphans.map(({ name }) => name)
 }
 
-/** A worker may wait for a running step; what it leaves undone is done again. */
+/** A worker may wait for a running step. Unfinished work resumes after the restart. */
 const ORPHAN_GRACE_MS = 5_000
 
-/** Removes everything but the lock. Only what Steward made: the folder may be anyone's. */
+/** Removes everything but the lock. Removes only files that Steward created, because the folder may hold others. */
 export function wipeHome(home: Home): void {
   for (const cluster of [home.postgres, home.temporalPostgres]) removeEmbeddedPostgres(cluster)
   for (const key of Object.keys(names) as (keyof typeof names)[]) {
@@ -137,10 +139,10 @@ export function wipeHome(home: Home): void {
 }
 
 /**
- * Opens the set in the folder, or begins one.
+ * Opens the set in the folder, or creates one.
  *
- * @throws {Explained} when a part of it is missing or is now elsewhere: a chain without its database, or the
- *   other way round, would pay twice or never.
+ * @throws {UserError} when a part is missing or has moved. A chain without its database, or the reverse, would pay
+ *   twice or never.
  */
 export function openSet(home: Home, places: Places): StateSet {
   const set = readJson<StateSet>(home.set)
@@ -148,18 +150,18 @@ export function openSet(home: Home, places: Places): StateSet {
   if (!set) {
     const leftover = findParts(home, allEmbedded).filter(([, isThere]) => isThere)
     if (leftover.length > 0) {
-      throw new Explained(describeLoss(['the record of the set (set.json)']))
+      throw new UserError(describeLoss(['the record of the set (set.json)']))
     }
     return { id: randomBytes(16).toString('hex'), isComplete: false, places }
   }
   const lost = findParts(home, set.places).filter(([, isThere]) => !isThere)
-  if (lost.length > 0) throw new Explained(describeLoss(lost.map(([part]) => part)))
+  if (lost.length > 0) throw new UserError(describeLoss(lost.map(([part]) => part)))
   const moved = (Object.keys(places) as (keyof Places)[]).filter(
     (part) => places[part] !== set.places[part],
   )
   if (moved.length > 0) {
     const moves = moved.map((part) => `${part} was ${set.places[part]}, now is ${places[part]}`)
-    throw new Explained(
+    throw new UserError(
       `The state in this folder belongs to other parts: ${moves.join('; ')}.\n${WAY_OUT}`,
     )
   }
@@ -170,7 +172,7 @@ export function saveSet(home: Home, set: StateSet): void {
   writeJson(home.set, set)
 }
 
-/** What a user can do about a set that cannot be continued. */
+/** Advice for a set that cannot be continued. */
 const WAY_OUT =
   'Bring it back, or start over from nothing with: npm start -- --fresh (it deletes all wallets and intents).'
 
@@ -178,7 +180,7 @@ const allEmbedded = Object.fromEntries(
   ['postgres', 'temporal', ...chainNames].map((part) => [part, 'embedded']),
 ) as Places
 
-/** The parts that must be there together, described for the user, and whether each is. */
+/** The parts that belong together, described for the user, and whether each one exists. */
 function findParts(home: Home, places: Places): [string, boolean][] {
   const files: [string, string][] = [
     ['the passwords and the API key (secrets.json)', home.secrets],
@@ -199,7 +201,7 @@ function findParts(home: Home, places: Places): [string, boolean][] {
   return parts
 }
 
-/** A chain that was killed while it wrote its state leaves the copy of the state before. */
+/** A chain that was killed during a write of its state leaves the copy of the previous state. */
 function findChainState(home: Home, name: ChainName): string {
   const file = home.chain(name)
   return fs.existsSync(file) ? file : `${file}.last`
@@ -214,10 +216,10 @@ function describeLoss(parts: string[]): string {
 }
 
 /**
- * Checks that a part which can hold the set's id belongs to the set.
+ * Checks that a part belongs to the set by the id that it holds.
  *
  * @param part - Begins the message, such as `The database`.
- * @param mark - The id found there; undefined when there is none.
+ * @param mark - The stored id; undefined when there is none.
  */
 export function assertSameSet(part: string, mark: string | undefined, set: StateSet): void {
   if (mark === set.id || (mark === undefined && !set.isComplete)) return
@@ -225,10 +227,10 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
   const advice = set.isComplete
     ? WAY_OUT
     : 'Give an empty one: npm start never wipes what it was given from outside.'
-  throw new Explained(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
+  throw new UserError(`${part} ${reason}, so its wallets and balances do not match.\n${advice}`)
 }
 
-/** The passwords of the set, each made at its first use: a set may be older than a service. */
+/** The passwords of the set, each created at its first use, because a set may be older than a service. */
 export function openSecrets(home: Home): Secrets {
   const password = () => randomBytes(24).toString('hex')
   const fresh = { api: password(), worker: password(), relayer: password(), signer: password() }

@@ -14,7 +14,7 @@ function isChanged(identifier) {
     : false
 }
 
-/** Nothing is assigned to what a package exports, at whatever depth. */
+/** Forbids assignments to exports of a package, at any depth. */
 const noChange = {
   create: (context) => ({
     ImportDeclaration(declaration) {

@@ -16,7 +16,7 @@ import { runStarter } from '../../worker/dispatch.js'
 import { createNotifier } from '../../runtime/notifier.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
-import { createHeardLog, createQuietLog } from '../support/heardLog.js'
+import { createCapturedLog, createQuietLog } from '../support/capturedLog.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent/intent.js'
@@ -102,7 +102,7 @@ type ApiParts = {
 
 /** The API on a free port. */
 export async function startApi(parts: ApiParts): Promise<TestApi> {
-  const { log, lines } = createHeardLog('api')
+  const { log, lines } = createCapturedLog('api')
   const readProgress = createProgressReader(parts.temporal)
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 import type { Draws } from './draws.js'
 
-type Fault = 'pass' | 'error' | 'limit' | 'reset' | 'late' | 'unheard'
+type AttestationFault = 'pass' | 'error' | 'limit' | 'reset' | 'late' | 'unheard'
 
-/** What happens to a question about an attestation, by its weight. */
-const weights: [Fault, number][] = [
+/** Fate of a request for an attestation, by weight. */
+const weights: [AttestationFault, number][] = [
   ['pass', 80],
   ['error', 6],
   ['limit', 2],
@@ -18,13 +18,13 @@ const LATE_MS = 1_500
 
 export type AttestationProxy = {
   url: string
-  /** Without draws all passes. */
+  /** Without draws all requests pass. */
   set(draws: Draws | undefined): void
   counts: Record<string, number>
   stop(): Promise<void>
 }
 
-/** Stands before the attestation service, and misleads as a public service under load does. */
+/** A proxy before the attestation service that injects the faults of a busy public service. */
 export async function startAttestationProxy(target: string): Promise<AttestationProxy> {
   let draws: Draws | undefined
   const counts: Record<string, number> = {}

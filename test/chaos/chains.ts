@@ -5,20 +5,20 @@ import { startAnvil } from '../../dev/devnet/anvil.js'
 import { devnetTerms } from '../../dev/devnet/chains.js'
 import { startFront } from '../../dev/devnet/rollup/front.js'
 import { callRpc, callRpcBatch, type RpcCall } from '../../dev/devnet/rpc.js'
-import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
+import { startFaultProxy, type RpcFault, type FaultProxy } from '../support/faultProxy.js'
 import { seededFaults, type FaultRates } from '../support/seededFaults.js'
 import { drawsOf, type Draws } from './draws.js'
 
-/** The same for all: a machine of two cores shall be busy with the service. */
+/** The same for all chains, so that a machine of two cores stays busy with the service. */
 const BLOCK_MS = 500
-/** Below what the devnet calls final, 16 blocks; indexing trusts one. */
+/** Below the devnet's finality depth of 16 blocks. Indexing trusts one block. */
 const DEEPEST_REORG = 8
 const SPIKE_FACTOR = 8n
 const SPIKE_BLOCKS = 16
-/** How long one of a chain's two endpoints is away. */
+/** Outage of one of a chain's two endpoints. */
 const OUTAGE_MS = 6_000
 
-const perRequest: [Fault, number][] = [
+const perRequest: [RpcFault, number][] = [
   ['http500', 0.02],
   [{ status: 503, retryAfter: '1' }, 0.006],
   [{ status: 429, retryAfter: '1' }, 0.008],
@@ -27,13 +27,13 @@ const perRequest: [Fault, number][] = [
   [{ delayMs: 400 }, 0.03],
   ['silence', 0.003],
 ]
-const perCall: [Fault, number][] = [
+const perCall: [RpcFault, number][] = [
   ['stale', 0.008],
   [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
 ]
 const rates: FaultRates = { perRequest, perCall, lostReply: 0.1, widest: 31 }
 
-/** What was done to the chains. Reorgs by depth. */
+/** Disturbances of the chains. Reorgs by depth. */
 export type Shakes = { reorgs: number[]; drops: number; spikes: number; outages: number }
 
 export type StormyChain = {
@@ -45,8 +45,8 @@ export type StormyChain = {
 export type StormyChains = Awaited<ReturnType<typeof startStormyChains>>
 
 /**
- * The devnet's chains with blocks that come from here, each behind two endpoints that fail as they are told to.
- * `nodeUrl` is the way to a chain that never fails, for those that look from outside.
+ * The devnet's chains, mined here, each behind two endpoints with injected faults. `nodeUrl` is the address of the
+ * node itself, which never fails, for observers.
  */
 export async function startStormyChains(seed: string) {
   const shakes: Shakes = { reorgs: [], drops: 0, spikes: 0, outages: 0 }
@@ -70,9 +70,9 @@ export async function startStormyChains(seed: string) {
         proxies.forEach((proxy, i) => proxy.set(faultsOf(drawsOf(seed, `rpc ${name} ${i}`))))
       }
     },
-    /** One endpoint of a chain is away for some seconds. */
+    /** Takes one endpoint of a chain down for some seconds. */
     async cutOff(draws: Draws, signal: AbortSignal): Promise<void> {
-      const { name, proxies } = started[draws.between(0, started.length - 1)] as Started
+      const { name, proxies } = started[draws.between(0, started.length - 1)] as StartedChain
       const index = draws.between(0, 1)
       shakes.outages++
       proxies[index]?.set(() => 'reset')
@@ -83,7 +83,7 @@ export async function startStormyChains(seed: string) {
       isStormy = false
       for (const { proxies } of started) for (const proxy of proxies) proxy.set(undefined)
     },
-    /** Resolves once everything that was mined until now is final. */
+    /** Resolves once everything mined so far is final. */
     async settle(): Promise<void> {
       const heads = await Promise.all(started.map(({ nodeUrl }) => readHead(nodeUrl, 'latest')))
       for (const [i, { nodeUrl }] of started.entries()) {
@@ -98,7 +98,7 @@ export async function startStormyChains(seed: string) {
   }
 }
 
-type Started = Awaited<ReturnType<typeof startChain>>
+type StartedChain = Awaited<ReturnType<typeof startChain>>
 
 async function startChain(name: ChainName) {
   const { baseFeeWei } = devnetTerms[name]
@@ -121,11 +121,11 @@ const readHead = async (url: string, at: 'latest' | 'finalized') =>
   Number((await callRpc<{ number: string }>(url, 'eth_getBlockByNumber', [at, false])).number)
 
 /**
- * Mines, and shakes the chain while there is a storm. Both from one place: a reorg beside another clock leaves
+ * Mines, and reorganises the chain during the storm. One loop does both: a reorg during a concurrent block leaves
  * holes in anvil's chain, which no real chain has.
  */
 async function mine(
-  { name, ownUrl }: Started,
+  { name, ownUrl }: StartedChain,
   draws: Draws,
   isStormy: () => boolean,
   shakes: Shakes,

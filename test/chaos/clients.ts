@@ -1,34 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chainNames, type ChainName } from '../../evm/registry.js'
 import { drawsOf, type Draws } from './draws.js'
-import type { Facts } from '../e2e/stack.js'
+import type { StackFacts } from '../e2e/stack.js'
 
 const ANSWER_MS = 20_000
 const POLL_MS = 700
-/** What each intent moves, USDC: small, so that a wallet has enough for many. */
+/** Amounts of the intents in USDC. Small, so that a wallet can afford many. */
 const AMOUNTS = [0.5, 1, 1.5] as const
 
-export type Wallet = { id: string; address: string }
-/** An intent as its client knows it. `seen`: the statuses that he was told, one after the other. */
-export type Ordered = { id: string; key: string; wallet: Wallet; body: Wish; seen: string[] }
-/** What was refused though the client could see the money before and after. */
-export type Refused = { wallet: string; body: Wish; message: string }
-/** What clients noticed. */
-export type Notes = { ordered: Ordered[]; refused: Refused[]; faults: string[]; tries: number }
+export type ChaosWallet = { id: string; address: string }
+/** An intent in the view of its client. `seen`: the statuses that the API returned, in order. */
+export type OrderedIntent = {
+  id: string
+  key: string
+  wallet: ChaosWallet
+  body: IntentBody
+  seen: string[]
+}
+/** A request that was refused although the money was visible to the client before and after. */
+export type RefusedOrder = { wallet: string; body: IntentBody; message: string }
+/** Observations of the clients. */
+export type Notes = {
+  ordered: OrderedIntent[]
+  refused: RefusedOrder[]
+  faults: string[]
+  tries: number
+}
 
-type Wish =
+type IntentBody =
   | { action: 'lend' | 'withdraw'; amount: number; chain: ChainName }
   | { action: 'bridge'; amount: number; fromChain: ChainName; toChain: ChainName }
 
-type Answer = { status: number; body: Record<string, unknown> }
-type Call = (
+type ChaosResponse = { status: number; body: Record<string, unknown> }
+type SendRequest = (
   method: 'GET' | 'POST',
   path: string,
   order?: { body: object; key: string },
-) => Promise<Answer>
+) => Promise<ChaosResponse>
 
-/** A client that takes nothing for an answer but an answer: what fails on the way he sends again, under the same key. */
-export function createPatientClient({ apiBaseUrl, apiKey }: Facts, notes: Notes): Call {
+/** A client that retries until it gets a response, with the same idempotency key. */
+export function createPatientClient({ apiBaseUrl, apiKey }: StackFacts, notes: Notes): SendRequest {
   return async (method, path, order) => {
     for (;;) {
       notes.tries++
@@ -37,7 +48,7 @@ export function createPatientClient({ apiBaseUrl, apiKey }: Facts, notes: Notes)
       if (isFinal) return answer
       await sleep(POLL_MS)
     }
-    async function send(): Promise<Answer> {
+    async function send(): Promise<ChaosResponse> {
       const response = await fetch(apiBaseUrl + path, {
         method,
         headers: {
@@ -48,15 +59,15 @@ export function createPatientClient({ apiBaseUrl, apiKey }: Facts, notes: Notes)
         signal: AbortSignal.timeout(ANSWER_MS),
         ...(order ? { body: JSON.stringify(order.body) } : {}),
       })
-      return { status: response.status, body: (await response.json()) as Answer['body'] }
+      return { status: response.status, body: (await response.json()) as ChaosResponse['body'] }
     }
   }
 }
 
-/** Orders one intent after the other for a wallet until the storm is over, and follows each to its end. */
+/** Creates intents for a wallet one after the other until the storm ends, and follows each to its end. */
 export async function useWallet(
-  call: Call,
-  wallet: Wallet,
+  call: SendRequest,
+  wallet: ChaosWallet,
   { seed, isRaging, notes }: { seed: string; isRaging(): boolean; notes: Notes },
 ): Promise<void> {
   const draws = drawsOf(seed, `client ${wallet.id}`)
@@ -80,10 +91,10 @@ export async function useWallet(
   }
 }
 
-/** Base units of USDC that are shown: in the wallet, by chain, and in markets. */
+/** Visible USDC in base units: in the wallet by chain, and in markets. */
 type Shown = { held: Map<ChainName, bigint>; lent: Map<ChainName, bigint> }
 
-async function readShown(call: Call, { id }: Wallet): Promise<Shown> {
+async function readShown(call: SendRequest, { id }: ChaosWallet): Promise<Shown> {
   const [balances, positions] = [
     await call('GET', `/balances/${id}`),
     await call('GET', `/positions/${id}`),
@@ -91,7 +102,7 @@ async function readShown(call: Call, { id }: Wallet): Promise<Shown> {
   return { held: readHeld(balances.body), lent: readLent(positions.body) }
 }
 
-function readHeld(body: Answer['body']): Shown['held'] {
+function readHeld(body: ChaosResponse['body']): Shown['held'] {
   type Entry = { chain: ChainName; tokens: { asset: string; balance: string }[] }
   const entries = (body.chains ?? []) as Entry[]
   return new Map(
@@ -102,7 +113,7 @@ function readHeld(body: Answer['body']): Shown['held'] {
   )
 }
 
-function readLent(body: Answer['body']): Shown['lent'] {
+function readLent(body: ChaosResponse['body']): Shown['lent'] {
   const lent = new Map<ChainName, bigint>()
   const positions = (body.positions ?? []) as { chain: ChainName; currentValue?: string }[]
   for (const { chain, currentValue = '0' } of positions) {
@@ -113,48 +124,52 @@ function readLent(body: Answer['body']): Shown['lent'] {
 
 const toUnits = (amount: number) => BigInt(Math.floor(amount * 1_000_000))
 
-/** Something that the wallet can afford by what is shown. */
-function wishFor({ held, lent }: Shown, draws: Draws): Wish | undefined {
+/** A random intent that the wallet can afford by its visible balance. */
+function wishFor({ held, lent }: Shown, draws: Draws): IntentBody | undefined {
   const amount = draws.pick(AMOUNTS.map((one) => [one, 1] as const))
   const chain = draws.pick(chainNames.map((name) => [name, 1] as const))
-  const isHeld = (held.get(chain) ?? 0n) >= toUnits(amount)
+  const isAffordable = (held.get(chain) ?? 0n) >= toUnits(amount)
   const action = draws.pick([
     ['lend', 45],
     ['withdraw', 30],
     ['bridge', 25],
   ] as const)
   if (action === 'withdraw') {
-    // A market rounds: a little less than all of it.
+    // Markets round, so a little is left in.
     const isLent = (lent.get(chain) ?? 0n) > toUnits(amount) + 10n
     return isLent ? { action, amount, chain } : undefined
   }
-  if (!isHeld) return undefined
+  if (!isAffordable) return undefined
   if (action === 'lend') return { action, amount, chain }
   const others = chainNames.filter((name) => name !== chain)
   const toChain = draws.pick(others.map((name) => [name, 1] as const))
   return { action, amount, fromChain: chain, toChain }
 }
 
-/** Reads the intent until it is over. After the storm others watch it. */
+/** Polls the intent until it has finished. After the storm the run checks the rest. */
 async function follow(
-  call: Call,
-  one: Ordered,
+  call: SendRequest,
+  one: OrderedIntent,
   { isRaging, notes }: { isRaging(): boolean; notes: Notes },
 ): Promise<void> {
   while (isRaging()) {
     await sleep(POLL_MS)
     const { status, body } = await call('GET', `/intents/${one.id}`)
     if (status !== 200) notes.faults.push(`${one.id}: a GET after the 201 was answered ${status}`)
-    const told = String(body.status)
-    if (one.seen.at(-1) !== told) one.seen.push(told)
-    if (told === 'completed' || told === 'failed') return
+    const shown = String(body.status)
+    if (one.seen.at(-1) !== shown) one.seen.push(shown)
+    if (shown === 'completed' || shown === 'failed') return
   }
 }
 
-type Refusal = { wallet: Wallet; body: Wish; answer: Answer }
+type RefusalCheck = { wallet: ChaosWallet; body: IntentBody; answer: ChaosResponse }
 
-/** A reorg may have taken the money back between look and order: it counts when it is still shown. */
-async function judgeRefusal(call: Call, { wallet, body, answer }: Refusal, notes: Notes) {
+/** A reorg between read and request may have undone a deposit, so the balance must still be visible afterwards. */
+async function judgeRefusal(
+  call: SendRequest,
+  { wallet, body, answer }: RefusalCheck,
+  notes: Notes,
+) {
   const { error: code, message } = answer.body as { error?: string; message?: string }
   if (code !== 'INSUFFICIENT_FUNDS') {
     notes.faults.push(`${JSON.stringify(body)} was answered ${answer.status} ${code}: ${message}`)

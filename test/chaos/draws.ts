@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** Draws of one source. Those of another one do not change them, so that a run is told by its seed. */
+/** Random draws of one source, independent of other sources, so that a seed reproduces a run. */
 export type Draws = {
   /** In [0, 1). */
   next(): number
   /** A whole number from `least` to `most`. */
   between(least: number, most: number): number
-  /** One of them; each is as likely as its weight. */
+  /** A random item with a probability by its weight. */
   pick<T>(choices: readonly (readonly [choice: T, weight: number])[]): T
 }
 
@@ -23,7 +23,7 @@ export function drawsOf(seed: string, source: string): Draws {
       const sum = choices.reduce((all, [, weight]) => all + weight, 0)
       let left = next() * sum
       const found = choices.find(([, weight]) => (left -= weight) < 0) ?? choices.at(-1)
-      if (!found) throw new Error('There is nothing to choose from.')
+      if (!found) throw new Error('The list of choices is empty.')
       return found[0]
     },
   }

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Draws } from './draws.js'
 import type { Stack } from '../e2e/stack.js'
 
-type Part = keyof Stack['facts']['pids']
-export type Kills = Record<Part, number>
+type StackPart = keyof Stack['facts']['pids']
+export type Kills = Record<StackPart, number>
 
-/** Of ten that die so many are of each kind. Databases are rare and take everything with them. */
-const weights: [Part, number][] = [
+/** Kills by role, in tenths. Databases are rare, because their death affects every part. */
+const weights: [StackPart, number][] = [
   ['api', 20],
   ['worker', 20],
   ['relayer', 20],
@@ -15,7 +15,7 @@ const weights: [Part, number][] = [
   ['temporal', 8],
 ]
 
-/** Ends one process after the other without a word, until the storm is over; the stack starts them again. */
+/** Kills one process after the other until the storm ends. The stack restarts them. */
 export async function killOn(
   stack: Stack,
   draws: Draws,
@@ -30,8 +30,8 @@ export async function killOn(
   return kills
 }
 
-/** False when it is not there: it was killed a moment ago. */
-function kill(stack: Stack, part: Part): boolean {
+/** False when the process does not exist because it was killed a moment ago. */
+function kill(stack: Stack, part: StackPart): boolean {
   try {
     process.kill(stack.readFacts().pids[part], 'SIGKILL')
     return true

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { runStorm, type Report } from './run.js'
+import { runStorm, type ChaosReport } from './run.js'
 
 const USAGE = `Usage: npm run chaos -- [--minutes 5] [--seed N] [--wallets 64] [--report file.json]
 
-Starts a whole stack on chains of its own, lets clients lend, withdraw and bridge, and meanwhile kills every
-process again and again, crashes Postgres and Temporal, shakes the chains, and has their endpoints and the
-attestation service fail. Then it looks where the money is. Exits with 0 when nothing was lost, doubled, stuck
-or told wrongly. The same seed makes the same storm.`
+Starts a whole stack with its own chains and clients that lend, withdraw and bridge. Meanwhile it kills processes
+repeatedly, crashes Postgres and Temporal, reorganises the chains, and injects faults into their endpoints and the
+attestation service. Then it checks the money. Exits with 0 when no money or intent was lost, doubled, stuck or
+reported wrongly. The same seed repeats the same storm.`
 
 const options = {
   minutes: { type: 'string', default: '5' },
@@ -20,9 +20,9 @@ const options = {
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options })
-  if (values.help) return tell(USAGE, 0)
+  if (values.help) return print(USAGE, 0)
   const [minutes, wallets] = [Number(values.minutes), Number(values.wallets)]
-  if (!(minutes > 0 && wallets >= 1)) return tell('--minutes and --wallets must be above 0.', 1)
+  if (!(minutes > 0 && wallets >= 1)) return print('--minutes and --wallets must be above 0.', 1)
   const started = Date.now()
   const report = await runStorm({
     seed: values.seed,
@@ -36,17 +36,18 @@ async function main(): Promise<number> {
       console.log(`${((Date.now() - started) / 1_000).toFixed(0).padStart(4)} s  ${line}`),
   })
   if (values.report) writeFileSync(values.report, `${JSON.stringify(report, null, 2)}\n`)
-  return tell(toText(report), isGood(report) ? 0 : 1)
+  return print(toText(report), isGood(report) ? 0 : 1)
 }
 
-const isGood = ({ verdict }: Report) => Object.values(verdict).every((found) => found.length === 0)
+const isGood = ({ verdict }: ChaosReport) =>
+  Object.values(verdict).every((found) => found.length === 0)
 
-function tell(text: string, code: number): number {
+function print(text: string, code: number): number {
   console.log(text)
   return code
 }
 
-function toText({ seed, intents, kills, shakes, faults, verdict }: Report): string {
+function toText({ seed, intents, kills, shakes, faults, verdict }: ChaosReport): string {
   const list = (counts: Record<string, number>) =>
     Object.entries(counts)
       .map(([name, count]) => `${name} ${count}`)

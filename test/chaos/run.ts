@@ -17,28 +17,28 @@ import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
 import { runAudit } from '../../admin/audit/auditCommand.js'
 import { startAttestationProxy } from './attesting.js'
 import { startStormyChains, type Shakes, type StormyChains } from './chains.js'
-import { createPatientClient, useWallet, type Notes, type Wallet } from './clients.js'
+import { createPatientClient, useWallet, type Notes, type ChaosWallet } from './clients.js'
 import { drawsOf } from './draws.js'
 import { killOn, type Kills } from './killing.js'
-import { judge, type OpenIntent, type Verdict } from './verdict.js'
+import { judge, type OpenIntent, type ChaosVerdict } from './verdict.js'
 
 /** USDC on each chain for each wallet. */
 const ENDOWMENT = 60_000_000n
 /**
- * Deeper than the deepest reorg: as on the real networks, a burn that is attested does not vanish. If it did, Circle
- * would bear the loss.
+ * Deeper than the deepest reorg: on real networks an attested burn never disappears. Otherwise Circle would bear the
+ * loss.
  */
 const ATTESTED_AFTER = { fast: 10, standard: 16 }
-/** A storm lasts so many times as long at most where the machine is slow. */
+/** On a slow machine a storm lasts at most this many times longer. */
 const LONGER = 4
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
 export type Storm = {
   seed: string
   stormMs: number
-  /** It rages on until so many intents were ordered, but not for ever. */
+  /** The storm continues until this many intents were created, within its time limit. */
   leastIntents: number
-  /** How long everything that is open may take afterwards. */
+  /** Time for open intents to finish afterwards. */
   calmMs: number
   wallets: number
   killEveryMs: number
@@ -46,18 +46,18 @@ export type Storm = {
   say(line: string): void
 }
 
-export type Report = {
+export type ChaosReport = {
   seed: string
   intents: { ordered: number; byStatus: Record<string, number> }
   kills: Kills
   shakes: Shakes
   faults: Record<string, number>
-  /** `audit`: every difference between rows, chains and Temporal. */
-  verdict: Verdict & { audit: string[] }
+  /** `audit`: all differences between rows, chains and Temporal. */
+  verdict: ChaosVerdict & { audit: string[] }
 }
 
-/** Runs a whole stack through a storm, and judges what it has done to the money. */
-export async function runStorm(storm: Storm): Promise<Report> {
+/** Runs a whole stack through a storm and checks the money afterwards. */
+export async function runStorm(storm: Storm): Promise<ChaosReport> {
   const { seed, say } = storm
   const home = await createHome()
   const chains = await startStormyChains(seed)
@@ -88,7 +88,7 @@ export async function runStorm(storm: Storm): Promise<Report> {
   }
 }
 
-type Scene = {
+type ChaosRun = {
   home: string
   chains: StormyChains
   attestations: Awaited<ReturnType<typeof startAttestationProxy>>
@@ -96,7 +96,7 @@ type Scene = {
   db: Db
 }
 
-async function rage(storm: Storm, scene: Scene): Promise<Report> {
+async function rage(storm: Storm, scene: ChaosRun): Promise<ChaosReport> {
   const { seed, stormMs, leastIntents, calmMs, killEveryMs, say } = storm
   const { chains, attestations, stack, db } = scene
   const notes: Notes = { ordered: [], refused: [], faults: [], tries: 0 }
@@ -150,7 +150,7 @@ async function deployAll(chains: StormyChains): Promise<Record<ChainName, Devnet
   return Object.fromEntries(all) as Record<ChainName, DevnetContracts>
 }
 
-function readNodes({ home, chains }: Scene) {
+function readNodes({ home, chains }: ChaosRun) {
   const contracts = readContracts(home)
   const nodes = chains.list.map(({ name, nodeUrl: url }) => {
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
@@ -165,10 +165,10 @@ const readContracts = (home: string) =>
 async function createWallets(
   count: number,
   call: ReturnType<typeof createPatientClient>,
-  { home, chains }: Scene,
-): Promise<Wallet[]> {
+  { home, chains }: ChaosRun,
+): Promise<ChaosWallet[]> {
   const contracts = readContracts(home)
-  const wallets: Wallet[] = []
+  const wallets: ChaosWallet[] = []
   for (let i = 0; i < count; i++) {
     const order = { body: { userId: `user-${i}` }, key: `wallet-${i}` }
     const { body } = await call('POST', '/wallets', order)
@@ -195,8 +195,8 @@ async function cutOffAgainAndAgain(
   }
 }
 
-/** What `npm run audit` finds, by the way to the chains that never fails. */
-async function auditAll({ home, chains, stack }: Scene): Promise<string[]> {
+/** Findings of `npm run audit`, read from the nodes themselves. */
+async function auditAll({ home, chains, stack }: ChaosRun): Promise<string[]> {
   const { databaseUrl, temporalAddress } = stack.facts
   const urls = chains.list.map(({ name, nodeUrl }) => [rpcVariable(name), nodeUrl])
   const { text, exitCode } = (await runAudit([], {

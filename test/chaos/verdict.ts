@@ -1,12 +1,12 @@
 import { Interface } from 'ethers'
 import { ENTRY_POINT_ADDRESS, chainFacts, type ChainName } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
-import { balanceOf, readAccount } from '../e2e/holdings.js'
-import type { Node } from '../e2e/world.js'
-import type { Notes, Wallet } from './clients.js'
+import { balanceOf, readAccount } from '../e2e/balances.js'
+import type { ChainNode } from '../e2e/world.js'
+import type { Notes, ChaosWallet } from './clients.js'
 
-/** What must not be, each with those that it holds for. All are empty after a good run. */
-export type Verdict = {
+/** Violated invariants, each with the intents or wallets concerned. All are empty after a good run. */
+export type ChaosVerdict = {
   double: string[]
   completedWithoutMoney: string[]
   failedWithMoneyMoved: string[]
@@ -21,8 +21,8 @@ export type OpenIntent = { id: string; status: string; age: string }
 
 type Evidence = {
   db: Db
-  nodes: Record<ChainName, Node>
-  wallets: Wallet[]
+  nodes: Record<ChainName, ChainNode>
+  wallets: ChaosWallet[]
   notes: Notes
   open: OpenIntent[]
 }
@@ -32,10 +32,10 @@ const events = new Interface([
     uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)`,
 ])
 
-/** Markets round against the lender, by a unit or two each time; interest of minutes on a few dollars is less. */
+/** Markets round against the lender, by one or two units each time. Interest of minutes on a few dollars is less. */
 const SLACK_UNITS = 60n
 
-export async function judge(evidence: Evidence): Promise<Verdict> {
+export async function judge(evidence: Evidence): Promise<ChaosVerdict> {
   const { notes, open } = evidence
   const [executions, effects] = [await readExecutions(evidence), await readEffects(evidence)]
   return {
@@ -55,20 +55,20 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
   }
 }
 
-/** An execution on a chain: chain id, account, and the operation's key. */
-type Execution = { chainId: number; sender: string; key: string; success: boolean }
-const nameOf = ({ chainId, sender, key }: Omit<Execution, 'success'>) =>
+/** An execution on a chain: chain id, account, and key of the operation. */
+type ChainExecution = { chainId: number; sender: string; key: string; success: boolean }
+const nameOf = ({ chainId, sender, key }: Omit<ChainExecution, 'success'>) =>
   `${chainId}/${sender.toLowerCase()}/${key}`
 
-/** What the EntryPoint of each chain tells of our wallets. */
-async function readExecutions({ nodes, wallets }: Evidence): Promise<Execution[]> {
+/** Executions of our wallets by the events of each chain's EntryPoint. */
+async function readExecutions({ nodes, wallets }: Evidence): Promise<ChainExecution[]> {
   const ours = new Set(wallets.map(({ address }) => address))
-  const found: Execution[] = []
+  const found: ChainExecution[] = []
   for (const [name, { provider }] of Object.entries(nodes)) {
     const topics = [events.getEvent('UserOperationEvent')?.topicHash ?? '']
     const logs = await provider.getLogs({ address: ENTRY_POINT_ADDRESS, topics, fromBlock: 0 })
     for (const log of logs) {
-      const args = events.parseLog(log)?.args as unknown as Told
+      const args = events.parseLog(log)?.args as unknown as ExecutionEvent
       if (!ours.has(args.sender)) continue
       const key = `0x${(args.nonce >> 64n).toString(16).padStart(48, '0')}`
       const { chainId } = chainFacts[name as ChainName]
@@ -78,29 +78,29 @@ async function readExecutions({ nodes, wallets }: Evidence): Promise<Execution[]
   return found
 }
 
-type Told = { sender: string; nonce: bigint; success: boolean }
+type ExecutionEvent = { sender: string; nonce: bigint; success: boolean }
 
-function findTwice(executions: Execution[]): string[] {
+function findTwice(executions: ChainExecution[]): string[] {
   const names = executions.map(nameOf)
   return names.filter((name, i) => names.indexOf(name) !== i)
 }
 
-/** Executions that no row has ordered. */
-async function findUnknown({ db }: Evidence, executions: Execution[]): Promise<string[]> {
+/** Executions without a row. */
+async function findUnknown({ db }: Evidence, executions: ChainExecution[]): Promise<string[]> {
   const rows = await db('operation as o')
     .join('wallet as w', 'w.id', 'o.wallet_id')
-    .select<Row[]>('o.chain_id as chainId', 'w.address as sender', 'o.chain_key as key')
+    .select<OperationKeyRow[]>('o.chain_id as chainId', 'w.address as sender', 'o.chain_key as key')
   const known = new Set(rows.map((row) => nameOf({ ...row, chainId: Number(row.chainId) })))
   return executions.map(nameOf).filter((name) => !known.has(name))
 }
 
-type Row = { chainId: bigint; sender: string; key: string }
+type OperationKeyRow = { chainId: bigint; sender: string; key: string }
 
-/** An intent, and how many of its plan's steps the rows call done. `keys`: of its user operations. */
-type Effect = { id: string; status: string; steps: number; done: number; keys: string[] }
+/** An intent, and how many steps of its plan are done by its rows. `keys`: of its user operations. */
+type IntentEffect = { id: string; status: string; steps: number; done: number; keys: string[] }
 
-async function readEffects({ db }: Evidence): Promise<Effect[]> {
-  const { rows } = await db.raw<{ rows: Effect[] }>(`
+async function readEffects({ db }: Evidence): Promise<IntentEffect[]> {
+  const { rows } = await db.raw<{ rows: IntentEffect[] }>(`
     select i.id, i.status, coalesce(json_array_length(i.plan -> 'steps'), 0) as steps,
       (select count(*)::int from json_array_elements(i.plan -> 'steps') s
        where exists (select from operation o
@@ -114,14 +114,15 @@ async function readEffects({ db }: Evidence): Promise<Effect[]> {
   return rows
 }
 
-const isOnChain = ({ keys }: Effect, executions: Execution[]) => {
+const isOnChain = ({ keys }: IntentEffect, executions: ChainExecution[]) => {
   const done = new Set(executions.filter(({ success }) => success).map(nameOf))
   return keys.every((key) => done.has(key))
 }
 
-const describe = ({ id, status, done, steps }: Effect) => `${id} ${status}: ${done} of ${steps}`
+const describe = ({ id, status, done, steps }: IntentEffect) =>
+  `${id} ${status}: ${done} of ${steps}`
 
-/** Wallets of which more or less is found than they were given. */
+/** Wallets with more or less money than they received. */
 async function findLosses({ nodes, wallets }: Evidence): Promise<string[]> {
   const losses: string[] = []
   for (const wallet of wallets) {
@@ -137,9 +138,9 @@ async function findLosses({ nodes, wallets }: Evidence): Promise<string[]> {
   return losses
 }
 
-/** Senders whose nonces have gaps, or of which the chain has another number than the rows. */
+/** Senders with gaps in their nonces, or with another nonce on chain than in the rows. */
 async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
-  const senders = await db('sender').select<Sender[]>('chain_id', 'sender', 'next_nonce')
+  const senders = await db('sender').select<StoredSender[]>('chain_id', 'sender', 'next_nonce')
   const gaps = await Promise.all(
     senders.map(async ({ chain_id, sender, next_nonce }) => {
       const [, node] =
@@ -157,9 +158,9 @@ async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
   return gaps.flat()
 }
 
-type Sender = { chain_id: bigint; sender: string; next_nonce: bigint }
+type StoredSender = { chain_id: bigint; sender: string; next_nonce: bigint }
 
-/** Each order of a client is one intent, and no intent is nobody's. */
+/** Each request of a client is one intent, and each intent has a request. */
 async function findBaselines({ db, notes }: Evidence): Promise<string[]> {
   const stored = await db('intent').pluck<string[]>('id')
   const ordered = notes.ordered.map(({ id }) => id)

@@ -27,7 +27,7 @@ describe('choosePorts', () => {
     },
   )
 
-  test('error: tells of all taken ports at once', async () => {
+  test('error: reports all taken ports at once', async () => {
     const [first, second] = [await occupy('127.0.0.1'), await occupy('127.0.0.1')]
     const choices = {
       api: { name: 'API', variable: 'API_PORT', port: first },
@@ -36,7 +36,7 @@ describe('choosePorts', () => {
     await expect(choosePorts(choices)).rejects.toThrow(/API_PORT.*\n.*TEMPORAL_PORT/)
   })
 
-  test('0 becomes a free port, each time another one', async () => {
+  test('0 becomes a free port, a different one each time', async () => {
     const any = { name: 'any', variable: 'ANY', port: 0 }
     const { one, two } = await choosePorts({ one: any, two: any })
     expect(one).toBeGreaterThan(0)
@@ -46,7 +46,7 @@ describe('choosePorts', () => {
 })
 
 describe('findLowPorts', () => {
-  test('what it found fits into a smallint, all different, and can be had', async () => {
+  test('returns distinct free ports that fit into a smallint', async () => {
     const found = await findLowPorts(20)
     expect(new Set(found).size).toBe(20)
     expect(found.filter((port) => port > 32_767)).toEqual([])
@@ -55,7 +55,7 @@ describe('findLowPorts', () => {
 })
 
 describe('findFreePorts', () => {
-  test('what it found is given to nobody who asks for any port, and to whoever asks for it', async () => {
+  test('the system assigns none of the ports at random, but a program can bind each by number', async () => {
     const found = await findFreePorts(20)
     const given = new Set<number>()
     for (let i = 0; i < 10_000; i++) {
@@ -68,7 +68,7 @@ describe('findFreePorts', () => {
 })
 
 describe('readPort', () => {
-  test('takes the variable before the standard', () => {
+  test('prefers the variable to the default', () => {
     expect(readPort({ API_PORT: '4000' }, 'API', 'API_PORT', 3000).port).toBe(4000)
     expect(readPort({}, 'API', 'API_PORT', 3000).port).toBe(3000)
   })

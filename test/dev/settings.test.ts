@@ -12,18 +12,18 @@ describe('readPlaces', () => {
     expect(readPlaces(env).temporal).toBe(place)
   })
 
-  test('error: a store that there is not', () => {
+  test('error: an unknown store', () => {
     expect(() => readPlaces({ TEMPORAL_STORE: 'mysql' })).toThrow('TEMPORAL_STORE=mysql')
   })
 })
 
-test('readPortChoices: a Temporal of its own is where the user wants it, on Postgres too', () => {
+test('readPortChoices: an embedded Temporal uses the chosen port, also on Postgres', () => {
   const env = { TEMPORAL_STORE: 'postgres', TEMPORAL_PORT: '7000' }
   expect(readPortChoices(env, readPlaces(env)).temporal.port).toBe(7_000)
 })
 
 describe('readReplicas', () => {
-  test('one process of each role, or as many as are asked for', () => {
+  test('one process of each role by default, or the configured number', () => {
     expect(readReplicas({})).toBe(1)
     expect(readReplicas({ REPLICAS: '3' })).toBe(3)
   })
@@ -34,7 +34,7 @@ describe('readReplicas', () => {
 })
 
 describe('readStateInterval', () => {
-  test('as often as is asked for, else as nodes do by themselves', () => {
+  test('the configured interval, else the default of the nodes', () => {
     expect(readStateInterval({})).toBeUndefined()
     expect(readStateInterval({ DEVNET_STATE_SECONDS: '1' })).toBe(1)
     expect(readStateInterval({ DEVNET_STATE_SECONDS: '86400' })).toBe(86_400)

@@ -12,7 +12,7 @@ const findVersions = (file: string, pattern: RegExp) => [
 const image = (name: string) =>
   findVersions('docker-compose.yml', new RegExp(`temporalio/${name}:(\\S+)`, 'g'))
 
-test('the server that is built and the containers are of the same version', () => {
+test('the built server and the containers have the same version', () => {
   const server = findVersions(
     'dev/tools/temporal-server/go.mod',
     /^\s*go\.temporal\.io\/server v(\S+)/gm,
@@ -22,7 +22,7 @@ test('the server that is built and the containers are of the same version', () =
   expect(image('admin-tools')).toEqual(server)
 })
 
-test('the pinned CLI is the server of the containers', async () => {
+test('the pinned CLI contains the server version of the containers', async () => {
   const { file, source } = await findTemporalCli()
   if (source.startsWith('on PATH')) return
   const version = execFileSync(file, ['--version'], { encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findPages } from '../../dev/tools/sampleBlocks.js'
 import { startProgram } from '../clients/examples/programs.js'
-import { joinWorld, type World } from '../e2e/world.js'
+import { joinWorld, type E2eWorld } from '../e2e/world.js'
 import { readCodeBlocks, runShellBlocks } from './codeBlocks.js'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
@@ -22,7 +22,7 @@ const pages = (await findPages('.'))
 
 /** Folders of this test, each a checkout beside a running `npm start`. */
 const folders: string[] = []
-const worlds: World[] = []
+const worlds: E2eWorld[] = []
 
 beforeAll(async () => {
   // The stack is started here, not in the time of a test.

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { testFaultPoints } from './disturbed/faultPoints.js'
 import { testFailures } from './disturbed/failures.js'
-import { testHeldUp } from './disturbed/heldUp.js'
+import { testDelays } from './disturbed/delays.js'
 import { testKills } from './disturbed/kills.js'
 import { testMarkets } from './disturbed/markets.js'
 import { testOperators } from './disturbed/operators.js'
 import { testOutage } from './disturbed/outage.js'
-import { readReservationsOfToken } from './holdings.js'
+import { readWalletBalances } from './balances.js'
 import { readSupply } from './money.js'
 import { startWorld, type OwnWorld } from './world.js'
 
 const chain = 'arbitrum-sepolia'
 
-/** One stack for all that would disturb the tests of others. Each leaves it as it was. */
+/** One stack for all disturbances that would affect other tests. Each suite restores it. */
 const folder = await mkdtemp(join(tmpdir(), 'steward-disturbed-'))
 const file = join(folder, 'point')
 const open = () => world
@@ -38,27 +38,27 @@ afterAll(async () => {
 })
 
 describe('failures', () => testFailures(open))
-describe('held up', () => testHeldUp(open))
+describe('delays', () => testDelays(open))
 describe('operators', () => testOperators(open))
 describe('crash points', () => testFaultPoints({ open, file }))
 describe('kills', () => testKills(open))
 describe('an outage', () => testOutage(open))
 
-test('after a restart everything is as it was, and goes on', async () => {
+test('a restart keeps keys, balances and the ability to execute intents', async () => {
   const wallet = await world.createWallet({ [chain]: '1' })
   const key = world.stack.facts.apiKey
   supply += world.given()
   world = await world.restart()
   expect(world.stack.facts.apiKey).toBe(key)
-  expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
+  expect((await readWalletBalances(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
   const { id } = await world.create(wallet, { action: 'lend', amount: 1, chain })
-  expect((await world.untilOver(id)).status).toBe('completed')
-  expect((await readReservationsOfToken(world.nodes[chain], wallet)).usdc).toBe(0n)
+  expect((await world.untilFinished(id)).status).toBe('completed')
+  expect((await readWalletBalances(world.nodes[chain], wallet)).usdc).toBe(0n)
 }, 120_000)
 
-// The clock of a chain that was put forward is set back by a restart: last.
+// A restart resets the clock of a chain that was moved forward, so this suite runs last.
 describe('markets', () => testMarkets(open))
 
-test('over the whole run no dollar was made or lost', async () => {
+test('the USDC supply over the whole run equals the minted amount', async () => {
   expect(await readSupply(world)).toBe(supply + world.given())
 })

@@ -1,33 +1,33 @@
 import { expect } from 'vitest'
 import { expectConserved, expectTransactions } from './money.js'
-import type { Told, Wallet, World } from './world.js'
+import type { IntentResponse, Wallet, E2eWorld } from './world.js'
 
-/** What is done, and what must come of it. */
-type Order = {
+/** A request and its expected effects. */
+type ExpectedRun = {
   body: object
   /** Kinds and chains of the operations, e.g. `bridge arbitrum-sepolia`. */
   order: string[]
-  /** Base units that the wallet has earned since it was made. */
+  /** Base units that the wallet has earned since its creation. */
   gained?: bigint
 }
 
-/** Lends, withdraws or bridges until it is over, and checks what must hold whatever it was. */
+/** Executes a lend, withdrawal or bridge to its end and checks the invariants of every intent. */
 export async function execute(
-  world: World,
+  world: E2eWorld,
   wallet: Wallet,
-  { body, order, gained = 0n }: Order,
-): Promise<Told> {
+  { body, order, gained = 0n }: ExpectedRun,
+): Promise<IntentResponse> {
   const created = await world.create(wallet, body)
   expect(created.status).toBe('planning')
-  const told = await world.untilOver(created.id)
+  const finished = await world.untilFinished(created.id)
   const { steps } = created.executionPlan
-  expect(told).toMatchObject({ status: 'completed', results: { completedSteps: steps.length } })
-  await expectTransactions(world, told, order)
+  expect(finished).toMatchObject({ status: 'completed', results: { completedSteps: steps.length } })
+  await expectTransactions(world, finished, order)
   expect(await expectConserved(world, wallet, gained)).toBe(0n)
-  return told
+  return finished
 }
 
-/** Up to what markets round, and the interest of a minute. */
+/** Tolerance: rounding of the markets, and a minute of interest. */
 export function expectAbout(units: bigint, wanted: bigint): void {
   expect(units).toBeGreaterThanOrEqual(wanted - 3n)
   expect(units).toBeLessThanOrEqual(wanted + 20n)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
-import { readReservationsOfToken } from './holdings.js'
+import { readWalletBalances } from './balances.js'
 import { expectConserved, expectTransactions, readSupply } from './money.js'
 import { until } from './stack.js'
 import { startWorld, type OwnWorld, type Wallet } from './world.js'
@@ -28,34 +28,34 @@ async function createFundedWallet(userId: string): Promise<Wallet> {
   return wallet
 }
 
-const holdings = (wallet: Wallet) => readReservationsOfToken(world.nodes[arbitrum], wallet)
+const balances = (wallet: Wallet) => readWalletBalances(world.nodes[arbitrum], wallet)
 
 describe('a wallet that holds no ETH', () => {
-  test('lends what it was funded with, and the chain says the same as the API', async () => {
+  test('lends the funded amount, and the chain agrees with the API', async () => {
     const wallet = await createFundedWallet('alice')
-    expect(await holdings(wallet)).toMatchObject({ usdc: 1_000_000n, eth: 0n })
+    expect(await balances(wallet)).toMatchObject({ usdc: 1_000_000n, eth: 0n })
     const created = await world.create(wallet, lend(0.75, arbitrum))
     expect(created).toMatchObject({
       status: 'planning',
       executionPlan: { strategy: 'direct-deposit' },
     })
-    const told = await world.untilOver(created.id)
-    expect(told).toMatchObject({
+    const finished = await world.untilFinished(created.id)
+    expect(finished).toMatchObject({
       status: 'completed',
       results: { completedSteps: 1, finalAmount: '0.75' },
     })
-    await expectTransactions(world, told, [`deposit ${arbitrum}`])
-    const { usdc, aave, eth } = await holdings(wallet)
+    await expectTransactions(world, finished, [`deposit ${arbitrum}`])
+    const { usdc, aave, eth } = await balances(wallet)
     expect([usdc, eth]).toEqual([250_000n, 0n])
-    // Interest accrues from the deposit's own block on.
+    // Interest accrues from the block of the deposit.
     expect(aave).toBeGreaterThanOrEqual(749_999n)
     expect(aave).toBeLessThan(751_000n)
   })
 
-  test('an operator finds the intent in Temporal by what it does', async () => {
+  test('an operator finds the intent in Temporal by its search attributes', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const { id } = await world.create(wallet, lend(1, arbitrum))
-    await world.untilOver(id)
+    await world.untilFinished(id)
     const { temporalAddress: address, temporalNamespace: namespace } = world.stack.facts
     const connection = await Connection.connect({ address })
     const client = new Client({ connection, namespace })
@@ -87,7 +87,7 @@ describe('a wallet that holds no ETH', () => {
       () => funding().first('dispatched_at'),
       (row: { dispatched_at: Date | null }) => row.dispatched_at !== null,
     )
-    expect((await holdings(wallet)).usdc).toBe(1_000_000n)
+    expect((await balances(wallet)).usdc).toBe(1_000_000n)
     expect(await world.db('operation').where({ wallet_id: wallet.id })).toHaveLength(1)
   })
 
@@ -101,8 +101,8 @@ describe('a wallet that holds no ETH', () => {
     )
     expect(ids).toHaveLength(1)
     expect(refusals).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', status: 400 })])
-    expect((await world.untilOver(ids[0] ?? '')).status).toBe('completed')
-    expect((await holdings(wallet)).usdc).toBe(400_000n)
+    expect((await world.untilFinished(ids[0] ?? '')).status).toBe('completed')
+    expect((await balances(wallet)).usdc).toBe(400_000n)
   })
 })
 
@@ -110,7 +110,7 @@ describe('parts that die', () => {
   test('every role killed in the middle of a lend, a bridged lend, a withdrawal and a bridge: all complete, the money moves once', async () => {
     const lender = await world.createWallet({ [arbitrum]: '1' })
     const { id: lent } = await world.create(lender, lend(1, arbitrum))
-    await world.untilOver(lent)
+    await world.untilFinished(lent)
     const cases = [
       [await world.createWallet({ [arbitrum]: '1' }), lend(1, arbitrum), [`deposit ${arbitrum}`]],
       [
@@ -132,11 +132,13 @@ describe('parts that die', () => {
     await world.kill('api', 'worker', 'relayer', 'signer')
 
     for (const [i, [wallet, , order]] of cases.entries()) {
-      const told = await world.untilOver(ids[i] ?? '')
-      expect(told.status).toBe('completed')
-      await expectTransactions(world, told, [...order])
+      const finished = await world.untilFinished(ids[i] ?? '')
+      expect(finished.status).toBe('completed')
+      await expectTransactions(world, finished, [...order])
       expect(await expectConserved(world, wallet)).toBe(0n)
-      expect(await world.db('operation').where({ intent_id: told.id })).toHaveLength(order.length)
+      expect(await world.db('operation').where({ intent_id: finished.id })).toHaveLength(
+        order.length,
+      )
     }
     expect(await readSupply(world)).toBe(supply + world.given())
   }, 120_000)

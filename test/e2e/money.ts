@@ -1,18 +1,22 @@
 import { expect } from 'vitest'
 import { chainNames } from '../../evm/registry.js'
-import { balanceOf, read, readAccount, sum } from './holdings.js'
-import type { Told, Wallet, World } from './world.js'
+import { balanceOf, read, readAccount, sum } from './balances.js'
+import type { IntentResponse, Wallet, E2eWorld } from './world.js'
 
-/** Markets round against the lender, by a unit or two each time; some seconds of interest are less than that. */
+/** Markets round against the lender, by one or two units each time. Some seconds of interest are less. */
 const ROUNDING_UNITS = 10n
 
 /**
- * Every unit that a wallet was given or has `gained` is in the wallet, lent, in the bridge, or was kept by bridge and pool
- * as a fee; all of it read from the chains. Money that was never lent is counted to the last unit.
+ * Checks that every received or `gained` unit of a wallet is in the wallet, in a market, in the bridge, or was paid
+ * to bridge and pool as a fee. All amounts are read from the chains. Money that was never lent is counted exactly.
  *
- * @returns Base units that are in the bridge now.
+ * @returns Base units in the bridge now.
  */
-export async function expectConserved(world: World, wallet: Wallet, gained = 0n): Promise<bigint> {
+export async function expectConserved(
+  world: E2eWorld,
+  wallet: Wallet,
+  gained = 0n,
+): Promise<bigint> {
   const accounts = await Promise.all(
     chainNames.map(async (chain) => {
       const account = await readAccount(world.nodes[chain], wallet)
@@ -32,8 +36,8 @@ export async function expectConserved(world: World, wallet: Wallet, gained = 0n)
   return inBridge
 }
 
-/** USDC that exists on all chains together. */
-export async function readSupply({ nodes }: World): Promise<bigint> {
+/** USDC supply of all chains together. */
+export async function readSupply({ nodes }: E2eWorld): Promise<bigint> {
   const supplies = chainNames.map((chain) =>
     read(nodes[chain], nodes[chain].contracts.usdc, 'totalSupply'),
   )
@@ -41,14 +45,14 @@ export async function readSupply({ nodes }: World): Promise<bigint> {
 }
 
 /**
- * The results of an intent agree with the chains: each transaction is there and succeeded, and the totals
- * are its parts'.
+ * Checks the results of an intent against the chains: each transaction exists and succeeded, and the totals are the
+ * sums of their parts.
  *
  * @param order - Kinds and chains of the operations, e.g. `bridge arbitrum-sepolia`.
  */
 export async function expectTransactions(
-  { nodes }: World,
-  { results }: Told,
+  { nodes }: E2eWorld,
+  { results }: IntentResponse,
   order: string[],
 ): Promise<void> {
   const { transactions, totalGasUsed, totalGasCostUsd } = results

@@ -11,11 +11,11 @@ import { timed } from '../support/run/seconds.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `.steward/dev.json`. */
-export type Facts = {
+/** The contents of `.steward/dev.json`. */
+export type StackFacts = {
   apiBaseUrl: string
   hostUrl: string
-  /** Of each process of the API. */
+  /** Addresses of all API processes. */
   apiBaseUrls: string[]
   apiKey: string
   temporalAddress: string
@@ -28,15 +28,15 @@ export type Facts = {
 }
 
 export type Stack = {
-  facts: Facts
+  facts: StackFacts
   home: string
-  /** The facts as they are now: process ids change when a part is started again. */
-  readFacts(): Facts
+  /** Current facts. Process ids change when a part restarts. */
+  readFacts(): StackFacts
   stop(): Promise<void>
   output(): string
 }
 
-/** A folder for the state of a stack, of which no user of this machine is locked out. */
+/** A state folder that every account of this machine can enter. */
 export async function createHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'steward e2e '))
   await chmod(home, 0o755)
@@ -60,10 +60,10 @@ const anyPort = Object.fromEntries(
 )
 
 /**
- * Does what `npm start -- --no-demo` does, with its state in `home` and on free ports. Where `TEMPORAL_ADDRESS` names
- * a server that runs, the stack has a namespace of its own there, the same one for the same `home`.
+ * Starts a stack like `npm start -- --no-demo`, with its state in `home` and on free ports. If `TEMPORAL_ADDRESS`
+ * names a server, the stack gets its own namespace there, the same one for the same `home`.
  *
- * @param env - Variables for it beside those of this process.
+ * @param env - Additional environment variables.
  */
 export function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
   return timed('stack', () => start(home, env))
@@ -96,7 +96,7 @@ async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   }
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const file = join(home, 'dev.json')
-  const readFacts = () => JSON.parse(readFileSync(file, 'utf8')) as Facts
+  const readFacts = () => JSON.parse(readFileSync(file, 'utf8')) as StackFacts
   while (!printed.includes('Serving.') && child.exitCode === null) await sleep(50)
   if (!existsSync(file)) throw new Error(`The stack did not start:\n${printed}`)
   return {
@@ -111,10 +111,10 @@ async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   }
 }
 
-/** What a test leaves behind need not be kept longer. */
+/** Tests need no longer retention. */
 const RETENTION_MS = 86_400_000
 
-/** Workflows of another stack would be run by the workers of this one: they share a queue's name. */
+/** A namespace of its own, because all stacks use the same task queues. */
 async function openNamespace(address: string, home: string): Promise<string> {
   const namespace = basename(home).replaceAll(/\W/g, '-')
   const connection = await Connection.connect({ address })
@@ -124,7 +124,7 @@ async function openNamespace(address: string, home: string): Promise<string> {
     await workflowService
       .registerNamespace({ namespace, workflowExecutionRetentionPeriod })
       .catch(async () => workflowService.describeNamespace({ namespace }))
-    // The frontend hears of it a moment later.
+    // The frontend knows the namespace a moment later.
     await until(
       () => workflowService.countWorkflowExecutions({ namespace }).catch(() => undefined),
       (answer) => answer !== undefined,
@@ -136,7 +136,7 @@ async function openNamespace(address: string, home: string): Promise<string> {
 }
 
 /** Calls the API with the demo account's key. */
-export function createClient({ apiBaseUrl, apiKey }: Facts) {
+export function createClient({ apiBaseUrl, apiKey }: StackFacts) {
   return async (method: 'GET' | 'POST', path: string, body?: unknown) => {
     const response = await fetch(apiBaseUrl + path, {
       method,
@@ -147,7 +147,7 @@ export function createClient({ apiBaseUrl, apiKey }: Facts) {
   }
 }
 
-/** Asks until the answer passes. Bounded by the time limit of the test that waits. */
+/** Polls until the response passes. The time limit of the test bounds it. */
 export async function until<T>(ask: () => Promise<T>, passes: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -3,24 +3,24 @@ import type { ChainName } from '../../evm/registry.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { openEvents, type EventClient, type ReceivedEvent } from '../api/eventClient.js'
 import { createPeople } from '../clients/dashboard/people.js'
-import type { World } from './world.js'
+import type { E2eWorld } from './world.js'
 
 /** An event, and when it came, ms of Unix time. */
-export type Arrival = ReceivedEvent & { cameAt: number }
+export type EventArrival = ReceivedEvent & { cameAt: number }
 
 export type Listening = {
-  /** In the order in which they came. */
-  arrivals: Arrival[]
-  /** Resolves with the first one for which this holds. */
-  until(holds: (arrival: Arrival) => boolean): Promise<Arrival>
+  /** In order of arrival. */
+  arrivals: EventArrival[]
+  /** Resolves with the first arrival for which the predicate is true. */
+  until(holds: (arrival: EventArrival) => boolean): Promise<EventArrival>
   close(): void
 }
 
-/** Follows a path of the API's as a program does, and notes when each event came. */
-export async function listen({ stack }: World, path: string): Promise<Listening> {
+/** Follows an event stream of the API and records the arrival time of each event. */
+export async function listen({ stack }: E2eWorld, path: string): Promise<Listening> {
   const { apiBaseUrl, apiKey } = stack.facts
   const client = await openEvents(apiBaseUrl + path, { key: apiKey })
-  const arrivals: Arrival[] = []
+  const arrivals: EventArrival[] = []
   const hearers = new Set<() => void>()
   void note(client, (arrival) => {
     arrivals.push(arrival)
@@ -44,29 +44,29 @@ export async function listen({ stack }: World, path: string): Promise<Listening>
   }
 }
 
-async function note(client: EventClient, take: (arrival: Arrival) => void): Promise<void> {
+async function note(client: EventClient, take: (arrival: EventArrival) => void): Promise<void> {
   for (let count = 1; ; count++) {
-    // Fails when the stream ends: nothing more comes.
-    const told = await client.until(count).catch(() => undefined)
-    const event = told?.[count - 1]
+    // Rejects when the stream ends, because no further event can arrive.
+    const finished = await client.until(count).catch(() => undefined)
+    const event = finished?.[count - 1]
     if (!event) return
     take({ ...event, cameAt: Date.now() })
   }
 }
 
 export type IntentPage = {
-  /** Resolves when the page shows such a text, with ms of Unix time. */
+  /** Resolves when the page shows the text, with ms of Unix time. */
   until(text: RegExp): Promise<number>
-  /** The resource that the page shows behind a line. */
+  /** The resource that the page shows for a line. */
   readJson(): Promise<Record<string, unknown>>
-  /** True while it is the page that was opened: nobody has loaded it anew. */
+  /** True while the opened page was not reloaded. */
   isSame(): Promise<boolean>
 }
 
-/** The page of an intent, before the eyes of an operator. */
+/** The dashboard page of an intent, in a browser. */
 export async function openIntentPage(
   browser: Browser,
-  world: World,
+  world: E2eWorld,
   id: string,
 ): Promise<IntentPage> {
   const people = createPeople(browser, { host: world.stack.facts.hostUrl, db: world.db })
@@ -91,11 +91,11 @@ async function untilShown(page: Page, text: RegExp): Promise<number> {
   return Date.now()
 }
 
-/** How often a node is asked for its newest block: what is measured by it is no finer. */
+/** Interval of polls for a node's newest block, which bounds the resolution. */
 const LOOK_MS = 20
 
-/** When each block of some chains was there first, ms of Unix time. */
-export function watchBlocks({ nodes }: World, chains: readonly ChainName[]) {
+/** Records when each block of the given chains first appeared, ms of Unix time. */
+export function watchBlocks({ nodes }: E2eWorld, chains: readonly ChainName[]) {
   const stopping = new AbortController()
   const seen = new Map<ChainName, Map<number, number>>(chains.map((name) => [name, new Map()]))
   const watching = [...seen].map(async ([name, blocks]) => {
@@ -111,9 +111,9 @@ export function watchBlocks({ nodes }: World, chains: readonly ChainName[]) {
     }
   })
   return {
-    /** Undefined for a block of before. */
+    /** Undefined for a block from before the start. */
     at: (chain: ChainName, block: number) => seen.get(chain)?.get(block),
-    /** How many blocks of a chain have come after this one until a moment. */
+    /** Number of blocks of a chain after this one until a time. */
     countAfter(chain: ChainName, block: number, moment: number): number {
       const blocks = [...(seen.get(chain) ?? [])]
       return blocks.filter(([number, at]) => number > block && at <= moment).length

@@ -4,8 +4,8 @@ import { until } from './stack.js'
 const PATIENCE_MS = 10_000
 
 /**
- * What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed.
- * An operator waits longer for it than a client of the API may.
+ * The data that the Temporal UI shows of a running workflow: details, status and search attributes. It may appear
+ * later than the API's response.
  */
 export async function readView(temporal: Client, id: string) {
   const handle = temporal.workflow.getHandle(id)
@@ -24,7 +24,7 @@ export async function readView(temporal: Client, id: string) {
 }
 export type WorkflowView = Awaited<ReturnType<typeof readView>>
 
-/** An intent is answered before its workflow begins; a run that has ended is followed by another one. */
+/** The API responds before the workflow begins, and a new run follows an ended one. */
 export async function untilViewed(
   temporal: Client,
   id: string,
@@ -40,8 +40,8 @@ export async function untilViewed(
   return view as WorkflowView
 }
 
-/** What it says and by what it is listed are asked side by side, and may be of different moments. */
-export const isHeld =
+/** Details and search attributes are read concurrently, so they may be of different moments. */
+export const isWaiting =
   (text: string, code: string) =>
   ({ details, attributes }: WorkflowView): boolean => {
     const { WaitingFor = [] } = attributes as { WaitingFor?: unknown[] }

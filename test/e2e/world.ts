@@ -12,22 +12,28 @@ import { getShared } from '../support/fixtures.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { Faults } from '../../dev/devnet/iris/attestation.js'
 
-export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
+export type ChainNode = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
 export type { Wallet }
-export type Answer = Awaited<ReturnType<ReturnType<typeof createClient>>>
+export type ClientResponse = Awaited<ReturnType<ReturnType<typeof createClient>>>
 
-type Part = keyof Stack['facts']['pids']
-type Funds = { chain: string; asset: string; amount: string; protocol?: string }
-type Step = { type: string; sequence: number; chain?: string; protocol?: string; amount: string }
-type Transaction = {
+type PartName = keyof Stack['facts']['pids']
+type ReceivedFunds = { chain: string; asset: string; amount: string; protocol?: string }
+type ResponseStep = {
+  type: string
+  sequence: number
+  chain?: string
+  protocol?: string
+  amount: string
+}
+type StepTransaction = {
   type: string
   txHash: string
   chain: ChainName
   gasUsed: string
   gasCostUsd: number
 }
-/** An intent as the API answers it. */
-export type Told = {
+/** An intent in the format of the API. */
+export type IntentResponse = {
   id: string
   status: string
   retryOf?: string
@@ -37,11 +43,11 @@ export type Told = {
     targetProtocol?: string
     reasoning: string
     expectedApy?: number
-    steps: Step[]
+    steps: ResponseStep[]
   }
   results: {
     completedSteps: number
-    transactions: Transaction[]
+    transactions: StepTransaction[]
     totalGasUsed: string
     totalGasCostUsd: number
     finalAmount?: string
@@ -51,10 +57,10 @@ export type Told = {
     code: string
     message: string
     step?: number
-    funds?: Funds[]
+    funds?: ReceivedFunds[]
     recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
   }
-  delay?: { code: string; since: string; message: string; funds: Funds[] }
+  delay?: { code: string; since: string; message: string; funds: ReceivedFunds[] }
 }
 
 const calls = new Interface([
@@ -66,16 +72,16 @@ const calls = new Interface([
   'function deposit(uint256 assets, address receiver)',
 ])
 
-/** A stack, and what tests do with its API and its chains. */
-export type World = ReturnType<typeof openWorld>
-/** One that is its tests' own, to be stopped and misled. */
+/** A stack, and the actions of tests on its API and its chains. */
+export type E2eWorld = ReturnType<typeof openWorld>
+/** A stack that tests do not share, which they may stop and disturb. */
 export type OwnWorld = Awaited<ReturnType<typeof startAt>> & {
-  /** The same stack, stopped and started. */
+  /** The same stack after a stop and a start. */
   restart(): Promise<OwnWorld>
 }
 
-/** The stack of the run, as an account of its own. */
-export async function joinWorld(): Promise<World> {
+/** The shared stack of the run, with its own account. */
+export async function joinWorld(): Promise<E2eWorld> {
   const { home, facts } = await getShared('stack')
   const db = connect(facts.databaseUrl, 1)
   try {
@@ -88,9 +94,9 @@ export async function joinWorld(): Promise<World> {
 }
 
 /**
- * A whole stack of its own.
+ * A stack that is not shared.
  *
- * @param env - Variables for it beside those of this process.
+ * @param env - Additional environment variables.
  */
 export async function startWorld(env: NodeJS.ProcessEnv = {}): Promise<OwnWorld> {
   const home = await createHome()
@@ -114,12 +120,12 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
   const world = openWorld(stack)
   const stopped = new Set<number>()
   const isThere = (pid: number) => Object.values(stack.readFacts().pids).includes(pid)
-  // Tests look more often than a client does.
+  // Tests poll more often than a client.
   await world.db('account').update({ rpm: 10_000 })
   return {
     ...{ ...world, stack },
 
-    /** Stops or lets go on one of the stack's processes. */
+    /** Stops or continues one of the stack's processes. */
     signal(part: 'relayer' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
       const pid = stack.readFacts().pids[part]
       process.kill(pid, signal)
@@ -127,14 +133,14 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
       else stopped.delete(pid)
     },
 
-    /** Lets go on what is stopped, unless it was killed meanwhile. */
+    /** Continues a stopped process, unless it was killed in the meantime. */
     resume() {
       for (const pid of stopped) if (isThere(pid)) process.kill(pid, 'SIGCONT')
       stopped.clear()
     },
 
-    /** Ends roles without a word, and waits until others are in their place and the API serves. */
-    async kill(...parts: Part[]): Promise<void> {
+    /** Kills all processes of the roles, and waits until they are restarted and the API serves. */
+    async kill(...parts: PartName[]): Promise<void> {
       const { pids } = stack.readFacts()
       for (const part of parts) process.kill(pids[part], 'SIGKILL')
       await until(
@@ -147,14 +153,14 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
       )
     },
 
-    /** Makes the attestation service misbehave, or behave. */
+    /** Injects faults into the attestation service, or clears them. */
     async setFaults(faults: Partial<Faults>): Promise<void> {
       const { attestationUrl } = stack.facts
       const order = { method: 'POST', body: JSON.stringify(faults) }
       expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
     },
 
-    /** Lets Aave of a chain take and give nothing, or opens it again and waits until plans see it. */
+    /** Pauses Aave on a chain, or resumes it and waits until plans use it again. */
     async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
       const { aavePool, aaveAsset } = world.nodes[chain].contracts
       const provider = await readAddress(world.nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
@@ -178,7 +184,7 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
   const call = createClient(stack.facts)
   let given = 0n
 
-  /** Sends a call of the owner of all contracts, and waits until it is mined. */
+  /** Sends a call of the contracts' owner and waits until it is mined. */
   async function own(chain: ChainName, to: string, name: string, args: unknown[]): Promise<bigint> {
     const data = calls.encodeFunctionData(name, args)
     const { url, provider } = nodes[chain]
@@ -186,11 +192,11 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     const hash = await callRpc<string>(url, 'eth_sendTransaction', [order])
     const read = () => provider.getTransactionReceipt(hash)
     const receipt = await until(read, (mined) => mined !== null)
-    if (receipt?.status !== 1) throw new Error(`${name} on ${chain} was not done.`)
+    if (receipt?.status !== 1) throw new Error(`${name} on ${chain} failed.`)
     return BigInt(receipt.blockNumber)
   }
 
-  /** Mints USDC and waits until the service counts it. */
+  /** Mints USDC and waits until the service has indexed it. */
   async function give(chain: ChainName, address: string, amount: string): Promise<void> {
     const units = parseUnits(amount, 6)
     const block = await own(chain, nodes[chain].contracts.usdc, 'mint', [address, units])
@@ -206,10 +212,10 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
 
   return {
     ...{ stack, db, nodes, steward, call, own, give, untilIndexed },
-    /** Base units of USDC that tests have made. */
+    /** USDC minted by tests, in base units. */
     given: () => given,
 
-    /** A new wallet with so much USDC on each chain, in whole tokens. */
+    /** A new wallet with the given USDC per chain, in whole tokens. */
     async createWallet(amounts: Partial<Record<ChainName, string>>): Promise<Wallet> {
       const wallet = await steward.wallets.create({ userId: `u-${Math.random()}` })
       const gifts = Object.entries(amounts) as [ChainName, string][]
@@ -217,15 +223,15 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
       return wallet
     },
 
-    /** Creates an intent and gives it as it was told at once. */
-    async create(wallet: Wallet, body: object): Promise<Told> {
+    /** Creates an intent and returns the first response. */
+    async create(wallet: Wallet, body: object): Promise<IntentResponse> {
       const params = { walletId: wallet.id, ...body } as CreateIntentParams
-      return (await steward.intents.create(params)) as Told
+      return (await steward.intents.create(params)) as IntentResponse
     },
 
-    /** The intent when it is over. */
-    untilOver: (id: string) => untilTold(id, ({ status }) => /completed|failed/.test(status)),
-    untilTold,
+    /** The finished intent. */
+    untilFinished: (id: string) => untilIntent(id, ({ status }) => /completed|failed/.test(status)),
+    untilIntent,
 
     async stop() {
       for (const { provider } of Object.values(nodes)) provider.destroy()
@@ -233,14 +239,17 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
     },
   }
 
-  function untilTold(id: string, passes: (told: Told) => boolean): Promise<Told> {
-    return until(async () => (await steward.intents.get(id)) as Told, passes)
+  function untilIntent(
+    id: string,
+    passes: (finished: IntentResponse) => boolean,
+  ): Promise<IntentResponse> {
+    return until(async () => (await steward.intents.get(id)) as IntentResponse, passes)
   }
 }
 
-export const toTold = ({ body }: Answer) => body as unknown as Told
+export const toIntent = ({ body }: ClientResponse) => body as unknown as IntentResponse
 
-function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, Node> {
+function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, ChainNode> {
   const text = readFileSync(join(home, 'devnet.json'), 'utf8')
   const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
   const nodes = chainNames.map((name) => {
@@ -248,10 +257,10 @@ function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<Chain
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
     return [name, { url, provider, contracts: contracts[name] }] as const
   })
-  return Object.fromEntries(nodes) as Record<ChainName, Node>
+  return Object.fromEntries(nodes) as Record<ChainName, ChainNode>
 }
 
-async function readAddress({ provider }: Node, to: string, name: string): Promise<string> {
+async function readAddress({ provider }: ChainNode, to: string, name: string): Promise<string> {
   const answer = await provider.call({ to, data: calls.encodeFunctionData(name) })
   return calls.decodeFunctionResult(name, answer)[0] as string
 }

@@ -4,7 +4,7 @@ import { connectChain, type ChainClient } from '../../evm/connect.js'
 import { createRegistry } from '../../evm/registry.js'
 import { startAnvil, type Anvil } from '../../dev/devnet/anvil.js'
 import { ServiceError } from '../../domain/errors.js'
-import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
+import { startFaultProxy, type RpcFault, type FaultProxy } from '../support/faultProxy.js'
 
 const chain = createRegistry('testnet').get('base-sepolia')
 /** Runtime code that reverts with Error("no"), and one that reverts without data. */
@@ -66,7 +66,7 @@ describe('send', () => {
     },
   )
 
-  test.each<Fault>(['http500', 'http429', 'reset', 'lostReply'])(
+  test.each<RpcFault>(['http500', 'http429', 'reset', 'lostReply'])(
     'error: RPC_ERROR without an answer (%s)',
     async (fault) => {
       proxy.set(() => fault)

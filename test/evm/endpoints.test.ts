@@ -13,7 +13,7 @@ import {
   waitUntil,
   type LoggedLine,
 } from './endpoints.js'
-import type { Fault, FaultProxy, RpcCall } from '../support/faultProxy.js'
+import type { RpcFault, FaultProxy, RpcRequest } from '../support/faultProxy.js'
 
 const account = `0x${'34'.repeat(20)}`
 const unknownHash = `0x${'ab'.repeat(32)}`
@@ -24,7 +24,7 @@ type ForkBlock = { number: string; hash: string }
 /** Answers of a node on another, longer chain from a block on. */
 const forkedFrom =
   (shared: ForkBlock) =>
-  ({ method, params: [number] }: RpcCall): Fault | undefined => {
+  ({ method, params: [number] }: RpcRequest): RpcFault | undefined => {
     if (method !== 'eth_getBlockByNumber' || number === shared.number) return undefined
     const height = number === 'latest' ? '0x20' : number
     return { answer: { ...shared, number: height, hash: `0x${'f0'.repeat(32)}` } }
@@ -37,7 +37,7 @@ describe('two endpoints', () => {
     expect([asked(a), asked(b)]).toEqual([20, 0])
   })
 
-  test.each<Fault>([
+  test.each<RpcFault>([
     'http500',
     'http429',
     'reset',

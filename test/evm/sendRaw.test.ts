@@ -4,7 +4,7 @@ import { isRefusedForGood } from '../../evm/connect.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { chain, failure, shortWaits, useEndpoints, waitUntil } from './endpoints.js'
 import type { Anvil } from '../../dev/devnet/anvil.js'
-import type { Fault } from '../support/faultProxy.js'
+import type { RpcFault } from '../support/faultProxy.js'
 
 /** First account of the devnet. */
 const funded = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -26,7 +26,7 @@ describe('eth_sendRawTransaction', () => {
     await waitUntil(async () => (await sentTo(one)) === 1 && (await sentTo(other)) === 1)
   })
 
-  test.each<Fault>(['silence', 'http500', { error: { code: -32000, message: 'no' } }])(
+  test.each<RpcFault>(['silence', 'http500', { error: { code: -32000, message: 'no' } }])(
     'succeeds when one endpoint accepts (%j)',
     async (fault) => {
       const { other, a, client } = await connectApart()
@@ -62,7 +62,7 @@ describe('eth_sendRawTransaction', () => {
   })
 
   describe('isRefusedForGood', () => {
-    const refuse = (message: string): Fault => ({ refuse: { code: -32000, message } })
+    const refuse = (message: string): RpcFault => ({ refuse: { code: -32000, message } })
     const sendRefused = async (first: string, second: string) => {
       const { a, b, client } = await connectApart()
       a.set(() => refuse(first))

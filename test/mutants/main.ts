@@ -1,23 +1,23 @@
 import { parseArgs } from 'node:util'
-import { runTests, stopRun, type FileReport, type Report } from './vitestRun.js'
+import { runTests, stopRun, type FileReport, type VitestReport } from './vitestRun.js'
 import { readMutants, MUTANTS, type Mutant } from './patches.js'
 import { createScratch, type Scratch } from './scratch.js'
 
 const USAGE = `Usage: npm run mutants -- [word …] [--list] [--seconds 300]
 
-Plants one bug after the other (${MUTANTS}/<room>/<bug>.patch) in a copy of this tree and runs the test that
-must catch it. Fails when a patch no longer applies, or when a bug survives. A patch begins with a sentence
-that says what is broken and the line "Caught by <test file>"; what follows is a git diff.
+Applies one mutant after the other (${MUTANTS}/<folder>/<mutant>.patch) to a copy of this tree and runs the test
+that must catch it. Fails when a patch no longer applies, or when a mutant survives. A patch begins with a sentence
+on the broken promise and the line "Caught by <test file>". The rest is a git diff.
 
-  word       only bugs with one of these words in their name or test
-  --list     tell them, and run nothing
-  --seconds  for each bug: a test that takes longer has not caught it`
+  word       only mutants with one of these words in their name or test
+  --list     print them without running tests
+  --seconds  time limit per mutant; a test that takes longer has not caught it`
 
-/** For a test file without a bug, where nobody waits for a promise that is not kept. */
+/** For an unmodified test file, in which no broken promise can hang. */
 const FILE_SECONDS = 300
 
-/** `why`: empty when the bug was caught. */
-type Outcome = Mutant & { why: string; seconds: number }
+/** `why`: empty when the mutant was caught. */
+type MutantOutcome = Mutant & { why: string; seconds: number }
 
 const options = {
   list: { type: 'boolean', default: false },
@@ -27,12 +27,12 @@ const options = {
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
-  if (values.help) return tell(USAGE, 0)
+  if (values.help) return print(USAGE, 0)
   const seconds = Number(values.seconds)
-  if (!(seconds > 0)) return tell('--seconds must be a number above 0.', 1)
-  const mutant = readMutants(process.cwd(), positionals)
-  if (mutant.length === 0) return tell('There is no such bug.', 1)
-  if (values.list) return tell(mutant.map(toListLine).join('\n'), 0)
+  if (!(seconds > 0)) return print('--seconds must be a number above 0.', 1)
+  const mutants = readMutants(process.cwd(), positionals)
+  if (mutants.length === 0) return print('No mutant has this name.', 1)
+  if (values.list) return print(mutants.map(toListLine).join('\n'), 0)
   const scratch = createScratch(process.cwd())
   const end = () => {
     stopRun()
@@ -41,47 +41,47 @@ async function main(): Promise<number> {
   }
   process.once('SIGINT', end).once('SIGTERM', end)
   try {
-    return await plantAll(scratch, mutant, seconds)
+    return await runMutants(scratch, mutants, seconds)
   } finally {
     scratch.remove()
   }
 }
 
-function tell(text: string, code: number): number {
+function print(text: string, code: number): number {
   console.log(text)
   return code
 }
 
 const toListLine = ({ name, broken, test }: Mutant) => `${name}\n  ${broken}\n  ${test}`
 
-/** Returns the code to exit with. */
-async function plantAll(scratch: Scratch, mutant: Mutant[], seconds: number): Promise<number> {
-  const broken = await findBroken(scratch, mutant)
+/** Returns the exit code. */
+async function runMutants(scratch: Scratch, mutants: Mutant[], seconds: number): Promise<number> {
+  const broken = await findBroken(scratch, mutants)
   if (broken.length > 0) {
-    const text = broken.map(([file, why]) => `${file} fails without a bug:\n${why}`).join('\n')
-    return tell(text, 1)
+    const text = broken.map(([file, why]) => `${file} fails without a mutant:\n${why}`).join('\n')
+    return print(text, 1)
   }
-  const line = toLine(mutant)
+  const line = toLine(mutants)
   console.log(line({ name: 'patch', test: 'test' }, 'caught', 'seconds'))
-  const outcomes: Outcome[] = []
-  for (const one of mutant) {
-    const outcome = await plant(scratch, one, seconds)
+  const outcomes: MutantOutcome[] = []
+  for (const one of mutants) {
+    const outcome = await runMutant(scratch, one, seconds)
     outcomes.push(outcome)
     const caught = outcome.why ? `no: ${outcome.why}` : 'yes'
     console.log(line(outcome, caught, outcome.seconds.toFixed(1)))
   }
   const caught = outcomes.filter(({ why }) => !why).length
-  return tell(`\n${caught} of ${mutant.length} caught`, caught === mutant.length ? 0 : 1)
+  return print(`\n${caught} of ${mutants.length} caught`, caught === mutants.length ? 0 : 1)
 }
 
-/** Test files that are not green as they are: nothing that they say of a bug would count. */
+/** Test files that fail without a mutant. Their result for a mutant would prove nothing. */
 async function findBroken(
   { path }: Scratch,
-  mutant: Mutant[],
+  mutants: Mutant[],
 ): Promise<[file: string, why: string][]> {
-  const files = [...new Set(mutant.map(({ test }) => test))]
+  const files = [...new Set(mutants.map(({ test }) => test))]
   const seconds = FILE_SECONDS * files.length
-  console.log(`Without a bug: ${files.join(', ')} …`)
+  console.log(`Without a mutant: ${files.join(', ')} …`)
   const report = await runTests(path, files, seconds)
   if (!report) return [[files.join(', '), `They took longer than ${seconds} s.`]]
   return files.flatMap((file) => {
@@ -92,7 +92,11 @@ async function findBroken(
 
 const noReport: FileReport = { passed: 0, failed: 0, message: 'There is no such test file.' }
 
-async function plant(scratch: Scratch, mutant: Mutant, seconds: number): Promise<Outcome> {
+async function runMutant(
+  scratch: Scratch,
+  mutant: Mutant,
+  seconds: number,
+): Promise<MutantOutcome> {
   if (!scratch.apply(mutant.patch)) {
     return { ...mutant, why: 'the patch does not apply', seconds: 0 }
   }
@@ -103,21 +107,24 @@ async function plant(scratch: Scratch, mutant: Mutant, seconds: number): Promise
   return { ...mutant, why: judge(report, mutant.test, seconds), seconds: took }
 }
 
-/** Why a bug was not caught; empty when it was. */
-function judge(report: Report, test: string, seconds: number): string {
+/** The reason why a mutant was not caught; empty when it was. */
+function judge(report: VitestReport, test: string, seconds: number): string {
   if (!report) return `longer than ${seconds} s`
   const { passed, failed, message } = report.get(test) ?? noReport
   if (failed + passed === 0) return `no test was run: ${message.trim().split('\n')[0]}`
   if (failed === 0) return 'it survived'
-  // What every test of a file trips over stands in their way: none has looked at its own promise.
+  // If all tests of a file fail alike, the mutant has broken their setup, and no test has checked its promise.
   if (passed === 0 && failed > 1) return 'every test failed'
   return ''
 }
 
-/** Lines of a table, wide enough for these. */
-function toLine(mutant: Mutant[]) {
+/** Table lines with columns wide enough for the outcomes. */
+function toLine(mutants: Mutant[]) {
   const width = (texts: string[]) => Math.max(...texts.map((text) => text.length))
-  const [name, test] = [width(mutant.map((one) => one.name)), width(mutant.map((one) => one.test))]
+  const [name, test] = [
+    width(mutants.map((one) => one.name)),
+    width(mutants.map((one) => one.test)),
+  ]
   return (one: { name: string; test: string }, caught: string, seconds: string) =>
     `${one.name.padEnd(name)}  ${one.test.padEnd(test)}  ${seconds.padStart(7)}  ${caught}`
 }

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const program = ['--import', 'tsx', join(root, 'test/mutants/main.ts')]
 
 const limit = 'export const limit = 3\nexport const isWithin = (count) => count <= limit\n'
-/** A patch of the second line. */
+/** A patch that changes the second line. */
 const patch = (test: string, line: string, context = 'export const limit = 3') =>
   `Something is broken.
 Caught by ${test}
@@ -21,9 +21,9 @@ Caught by ${test}
 +${line}
 `
 const edge = 'test/edge.test.js'
-const bugs = 'test/mutants/room'
+const patches = 'test/mutants/edge'
 
-/** A tree with two tests, of which one looks at the edge, and bugs of every fate. */
+/** A tree with two tests, one of which checks the edge, and a mutant for each outcome. */
 const files = {
   'package.json': '{ "type": "module" }',
   'vitest.config.js': "export default { test: { dir: 'test' } }",
@@ -38,16 +38,16 @@ const files = {
     test('9 is not within', () => expect(isWithin(9)).toBe(false))`,
   'test/red.test.js': `import { expect, test } from 'vitest'
     test('is red', () => expect(1).toBe(2))`,
-  [`${bugs}/caught.patch`]: patch(edge, 'export const isWithin = (count) => count < limit'),
-  [`${bugs}/survives.patch`]: patch(
+  [`${patches}/caught.patch`]: patch(edge, 'export const isWithin = (count) => count < limit'),
+  [`${patches}/survives.patch`]: patch(
     ...['test/blind.test.js', 'export const isWithin = (count) => count < limit'],
   ),
-  [`${bugs}/stale.patch`]: patch(edge, '// nothing', 'export const limit = 4'),
-  [`${bugs}/broken.patch`]: patch(edge, 'export const isWithin = ('),
-  [`${bugs}/gross.patch`]: patch(edge, 'export const isWithin = () => { throw new Error() }'),
-  [`${bugs}/endless.patch`]: patch(edge, 'export const isWithin = () => { for (;;); }'),
-  [`${bugs}/red.patch`]: patch('test/red.test.js', '// nothing'),
-  [`${bugs}/absent.patch`]: patch('test/absent.test.js', '// nothing'),
+  [`${patches}/stale.patch`]: patch(edge, '// nothing', 'export const limit = 4'),
+  [`${patches}/broken.patch`]: patch(edge, 'export const isWithin = ('),
+  [`${patches}/gross.patch`]: patch(edge, 'export const isWithin = () => { throw new Error() }'),
+  [`${patches}/endless.patch`]: patch(edge, 'export const isWithin = () => { for (;;); }'),
+  [`${patches}/red.patch`]: patch('test/red.test.js', '// nothing'),
+  [`${patches}/absent.patch`]: patch('test/absent.test.js', '// nothing'),
 } as Record<string, string>
 
 let folder: string
@@ -67,9 +67,9 @@ afterAll(() => {
   for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true })
 })
 
-type Ended = { code: number; lines: string[] }
+type ProgramResult = { code: number; lines: string[] }
 
-function plant(...args: string[]): Promise<Ended> {
+function runProgram(...args: string[]): Promise<ProgramResult> {
   const env = { ...process.env, NODE_OPTIONS: '', TMPDIR: temporary }
   return new Promise((resolve) => {
     execFile(process.execPath, [...program, ...args], { cwd: folder, env }, (error, stdout) => {
@@ -77,13 +77,13 @@ function plant(...args: string[]): Promise<Ended> {
     })
   })
 }
-/** What the table says of a bug. */
-const verdictOn = ({ lines }: Ended, name: string) =>
-  lines.find((line) => line.startsWith(`room/${name} `))?.replace(/^.*\d\.\d {2}/, '')
+/** The table's outcome of a mutant. */
+const verdictOn = ({ lines }: ProgramResult, name: string) =>
+  lines.find((line) => line.startsWith(`edge/${name} `))?.replace(/^.*\d\.\d {2}/, '')
 
 describe('npm run mutants', () => {
-  test('a bug that a test finds is caught', async () => {
-    const ended = await plant('caught')
+  test('a mutant that a test detects is caught', async () => {
+    const ended = await runProgram('caught')
     expect([ended.code, verdictOn(ended, 'caught')]).toEqual([0, 'yes'])
     expect(ended.lines.at(-1)).toBe('1 of 1 caught')
   })
@@ -91,43 +91,43 @@ describe('npm run mutants', () => {
   test.each([
     ['survives', 'it survived'],
     ['stale', 'the patch does not apply'],
-  ])('fails for the bug %s: %s', async (name, why) => {
-    const ended = await plant(name)
+  ])('fails for the mutant %s: %s', async (name, why) => {
+    const ended = await runProgram(name)
     expect([ended.code, verdictOn(ended, name)]).toEqual([1, `no: ${why}`])
   })
 
-  test('a test that could not judge has caught nothing, and the next one is run all the same', async () => {
-    const ended = await plant('broken', 'caught', 'gross')
+  test('a test that could not run catches no mutant, and the next mutant still runs', async () => {
+    const ended = await runProgram('broken', 'caught', 'gross')
     expect(verdictOn(ended, 'broken')).toMatch(/^no: no test was run/)
     expect(verdictOn(ended, 'caught')).toBe('yes')
     expect(verdictOn(ended, 'gross')).toBe('no: every test failed')
     expect([ended.code, ended.lines.at(-1)]).toEqual([1, '1 of 3 caught'])
   })
 
-  test('a test that does not end has caught nothing', async () => {
-    const ended = await plant('endless', '--seconds', '3')
+  test('a test that does not end catches no mutant', async () => {
+    const ended = await runProgram('endless', '--seconds', '3')
     expect([ended.code, verdictOn(ended, 'endless')]).toEqual([1, 'no: longer than 3 s'])
   })
 
-  test('a test that is red or absent without a bug fails it, and nothing is mutant', async () => {
-    const { code, lines } = await plant('red', 'absent')
+  test('a test that fails or is missing without a mutant fails the run, and no mutant is applied', async () => {
+    const { code, lines } = await runProgram('red', 'absent')
     expect(code).toBe(1)
     for (const name of ['red', 'absent']) {
-      expect(lines).toContain(`test/${name}.test.js fails without a bug:`)
+      expect(lines).toContain(`test/${name}.test.js fails without a mutant:`)
     }
-    expect(lines.join('\n')).not.toContain('room/')
+    expect(lines.join('\n')).not.toContain('edge/')
   })
 
-  test('lists them, and runs nothing', async () => {
-    const { code, lines } = await plant('--list', 'caught', 'survives')
+  test('lists the mutants and runs none', async () => {
+    const { code, lines } = await runProgram('--list', 'caught', 'survives')
     expect(code).toBe(0)
     expect(lines).toEqual([
-      ...['room/caught', '  Something is broken.', `  ${edge}`],
-      ...['room/survives', '  Something is broken.', '  test/blind.test.js'],
+      ...['edge/caught', '  Something is broken.', `  ${edge}`],
+      ...['edge/survives', '  Something is broken.', '  test/blind.test.js'],
     ])
   })
 
-  test('leaves the tree as it was, and no copy of it', () => {
+  test('leaves the tree unchanged, and no copy of it', () => {
     const status = execFileSync('git', ['status', '--short', '--untracked-files=all'], {
       cwd: folder,
       encoding: 'utf8',

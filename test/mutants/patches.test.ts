@@ -7,14 +7,14 @@ import { readMutants, type Mutant } from './patches.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-describe('the mutant bugs of this tree', () => {
-  /** Running them all takes half an hour. A patch that no longer applies is seen at once. */
-  test('fit the code as it is, and name a test that is there', () => {
+describe('the mutants of this tree', () => {
+  /** Running all mutants takes half an hour. This test detects outdated patches at once. */
+  test('apply to the current code, and name existing tests', () => {
     const fits = ({ patch, test }: Mutant) => {
       const check = spawnSync('git', ['apply', '--check', patch], { cwd: root })
       return check.status === 0 && existsSync(join(root, test))
     }
-    const left = readMutants(root, []).filter((bug) => !fits(bug))
+    const left = readMutants(root, []).filter((mutant) => !fits(mutant))
     expect(left.map(({ name }) => name)).toEqual([])
   })
 })

@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A bug as a patch of the tree, and the test that must not let it through. */
+/** A mutant: a patch that breaks the tree, and the test file that must fail. */
 export type Mutant = {
-  /** `api/cancel-scope`: room and file. */
+  /** Folder and file, such as `api/cancel-scope`. */
   name: string
-  /** What is broken, in a sentence. */
+  /** The broken promise in one sentence. */
   broken: string
-  /** The test file that must catch it, from the root of the tree. */
+  /** The test file that must fail, relative to the root. */
   test: string
   /** Absolute path. */
   patch: string
 }
 
-/** Where the patches are, from the root of the tree: a folder for each room. */
+/** Folder of the patches relative to the root, with a folder per subject. */
 export const MUTANTS = 'test/mutants'
 
 const ENDING = '.patch'
 const catcher = /^Caught by (\S+)$/
 
 /**
- * Reads the mutant bugs of a tree, in the order of their names.
+ * Reads the mutants of a tree, sorted by name.
  *
- * @param words - Only those whose name or test has one of these in it; all when there is none.
- * @throws When the first line of a patch says nothing, or the second one does not name a test.
+ * @param words - Selects mutants whose name or test contains one of these; all when empty.
+ * @throws When a patch does not begin with a sentence, or its second line names no test.
  */
 export function readMutants(root: string, words: string[]): Mutant[] {
   const files = readdirSync(join(root, MUTANTS), { recursive: true, encoding: 'utf8' })
@@ -40,5 +40,5 @@ function readOne(patch: string, name: string): Mutant {
   const [broken = '', second = ''] = readFileSync(patch, 'utf8').split('\n')
   const test = catcher.exec(second)?.[1]
   if (test && broken.endsWith('.')) return { name, broken, test, patch }
-  throw new Error(`${patch} begins with a sentence, and a line "Caught by" with a test file.`)
+  throw new Error(`${patch} must begin with a sentence and a line "Caught by" with a test file.`)
 }

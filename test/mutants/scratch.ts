@@ -16,25 +16,25 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A copy of the tree that may be broken. */
+/** A copy of the tree to which patches can be applied. */
 export type Scratch = {
   path: string
-  /** False when the patch does not fit the tree; nothing has changed then. */
+  /** False when the patch does not apply. The copy is then unchanged. */
   apply(patch: string): boolean
-  /** Takes an applied patch out again. */
+  /** Reverts an applied patch. */
   revert(patch: string): void
   remove(): void
 }
 
 /**
- * Copies the tree as it is, with what is not committed and without what is ignored. Its packages are hard
- * links: they are many, and nobody edits them meanwhile.
+ * Copies the working tree, uncommitted files included and ignored files excluded. The packages are hard links,
+ * because they are many and not edited.
  */
 export function createScratch(root: string): Scratch {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'steward-mutant-')))
   const git = (...args: string[]) => runGit(path, args)
   try {
-    // Root lends a database server another account, whose programs lie in here.
+    // Root runs the database server under another account, which must reach its programs in here.
     chmodSync(path, 0o711)
     for (const file of listFiles(root)) copyFile(join(root, file), join(path, file))
     linkPackages(join(root, 'node_modules'), join(path, 'node_modules'))
@@ -83,7 +83,7 @@ function linkFile(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch {
-    // Another disk, or a file of somebody else.
+    // Another disk, or a file of another owner.
     copyFileSync(from, to)
   }
 }
@@ -93,7 +93,7 @@ function copyFile(from: string, to: string): void {
   copyFileSync(from, to)
 }
 
-/** In a folder that belongs to no repository, whatever surrounds it. */
+/** Outside of any repository, so that git ignores surrounding ones. */
 function runGit(path: string, args: string[]): void {
   const env: NodeJS.ProcessEnv = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(path) }
   for (const name of ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']) delete env[name]

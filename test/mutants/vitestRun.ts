@@ -2,34 +2,38 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** How the tests of one file ended. */
+/** The results of one test file. */
 export type FileReport = {
   passed: number
   failed: number
-  /** Why the file could not be run, or what failed first. */
+  /** Why the file could not run, or its first failure. */
   message: string
 }
 
-/** By test file, from the root; undefined when there is no answer within the time. */
-export type Report = Map<string, FileReport> | undefined
+/** Results by test file, relative to the root; undefined after a timeout. */
+export type VitestReport = Map<string, FileReport> | undefined
 
 type FileResult = { name: string; message: string; assertionResults: { status: string }[] }
 
-/** What runs now, so that it does not outlive this process. */
+/** The running Vitest, which must not outlive this process. */
 let running: ChildProcess | undefined
 
-/** Ends what runs, with all that it has started. */
+/** Kills the running Vitest and its child processes. */
 export function stopRun(): void {
   if (running?.pid === undefined) return
   try {
     process.kill(-running.pid, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
-/** Runs test files of the scratch copy, at most for so many seconds. */
-export async function runTests(path: string, files: string[], seconds: number): Promise<Report> {
+/** Runs test files of the scratch copy, for at most the given seconds. */
+export async function runTests(
+  path: string,
+  files: string[],
+  seconds: number,
+): Promise<VitestReport> {
   const output = join(path, 'report.json')
   rmSync(output, { force: true })
   const { ended, log } = start(path, files, output)
@@ -44,7 +48,7 @@ export async function runTests(path: string, files: string[], seconds: number): 
   })
   if (isLate) return undefined
   const results = readResults(output)
-  // Without a report nothing was run: what it said is all there is to know.
+  // Without a report no test ran. The output is then the only information.
   if (!results)
     return new Map(files.map((file) => [file, { passed: 0, failed: 0, message: log() }]))
   return new Map(results.map((file) => [relative(path, file.name), toReport(file)]))
@@ -57,20 +61,20 @@ function start(path: string, files: string[], output: string) {
       ...['node_modules/vitest/vitest.mjs', 'run', ...files, '--no-color'],
       ...['--reporter=json', `--outputFile=${output}`],
     ],
-    // The leader of a group: it is ended together with the servers that it has started.
+    // A process group of its own, which is killed together with the servers that it has started.
     { cwd: path, detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: runEnv() },
   )
   running = child
   let text = ''
   child.stderr.on('data', (chunk) => (text += String(chunk)))
   const ended = new Promise<void>((resolve, reject) => {
-    // What it has left behind may hold its pipes open: nobody waits for that.
+    // Remaining children may keep its pipes open, so they are not awaited.
     child.on('error', reject).on('exit', () => resolve())
   })
   return { ended, log: () => text }
 }
 
-/** As from a shell, also where a test has started this process. */
+/** The environment of a shell, also when a test has started this process. */
 function runEnv(): NodeJS.ProcessEnv {
   const isOfTests = (name: string) => /^(VITEST|TEST|NODE_ENV|NODE_OPTIONS)/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTests(name)))

@@ -4,9 +4,9 @@ import { MULTICALL_ADDRESS } from '../../evm/calls/multicall.js'
 import { chainNames, type ChainName } from '../../evm/registry.js'
 import {
   startFaultProxy,
-  type Fault,
+  type RpcFault,
   type FaultProxy,
-  type RpcCall,
+  type RpcRequest,
 } from '../support/faultProxy.js'
 import type { TestChains } from './chains.js'
 
@@ -17,12 +17,12 @@ type NodeCall = { chain: ChainName; to: string; data: string; block: unknown }
 export type AskedChains = {
   chains: Chains
   /** Calls to the nodes, all of them or those of a method. */
-  calls(chain: ChainName, method?: string): RpcCall[]
+  calls(chain: ChainName, method?: string): RpcRequest[]
   questions(): NodeCall[]
   /** Forgets earlier requests. */
   forget(): void
   /** Faults of the calls to a chain from now on. */
-  fail(chain: ChainName, decide: ((call: RpcCall) => Fault | undefined) | undefined): void
+  fail(chain: ChainName, decide: ((call: RpcRequest) => RpcFault | undefined) | undefined): void
   stop(): Promise<void>
 }
 
@@ -32,8 +32,8 @@ const multicall = new Interface([
 ])
 
 export async function listenTo({ registry, urls }: TestChains): Promise<AskedChains> {
-  const heard: { chain: ChainName; call: RpcCall }[] = []
-  const faults = new Map<ChainName, (call: RpcCall) => Fault | undefined>()
+  const heard: { chain: ChainName; call: RpcRequest }[] = []
+  const faults = new Map<ChainName, (call: RpcRequest) => RpcFault | undefined>()
   const schemes: FaultProxy[] = []
   const open = async (chain: ChainName) => {
     const scheme = await startFaultProxy(urls[chain])
@@ -66,7 +66,7 @@ export async function listenTo({ registry, urls }: TestChains): Promise<AskedCha
   }
 }
 
-function questionsOf({ params }: RpcCall): Omit<NodeCall, 'chain'>[] {
+function questionsOf({ params }: RpcRequest): Omit<NodeCall, 'chain'>[] {
   const [{ to, data }, block] = params as [{ to: string; data: string }, unknown]
   if (to !== MULTICALL_ADDRESS) return [{ to, data, block }]
   const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [

@@ -8,7 +8,7 @@ import { driveChain } from '../../relayer/driveChain.js'
 import { watchQueue } from '../../operations/queue.js'
 import { runSigner } from '../../signer/sign.js'
 import { drawsOf } from '../chaos/draws.js'
-import type { Decide, Fault } from '../support/faultProxy.js'
+import type { Decide, RpcFault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 const OPERATIONS = 36
@@ -19,7 +19,7 @@ const CALM_MS = 40_000
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
 /** Chances per call. A transaction may also be delivered without an answer. */
-const rates: [Fault, number][] = [
+const rates: [RpcFault, number][] = [
   ['http500', 0.01],
   ['http429', 0.005],
   ['reset', 0.01],

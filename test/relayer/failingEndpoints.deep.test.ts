@@ -19,7 +19,7 @@ import {
   type RunningIntent,
 } from './world/everyAction.js'
 import { startFork, startSecondAddress, type SecondEndpoint } from './world/secondEndpoint.js'
-import type { Fault } from '../support/faultProxy.js'
+import type { RpcFault } from '../support/faultProxy.js'
 import type { World } from './world/fixture.js'
 
 /** A withdrawal has two operations, because it ends with a swap. */
@@ -34,7 +34,7 @@ const LIMIT_MS = 240_000
 const waits = { timeoutMs: 2_000, patienceMs: 500, probeMs: 200 }
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
-const perRequest: [Fault, number][] = [
+const perRequest: [RpcFault, number][] = [
   ['http500', 0.02],
   [{ status: 503, retryAfter: '1' }, 0.005],
   [{ status: 429, retryAfter: '1' }, 0.01],
@@ -43,7 +43,7 @@ const perRequest: [Fault, number][] = [
   [{ delayMs: 400 }, 0.03],
   ['silence', 0.005],
 ]
-const perCall: [Fault, number][] = [
+const perCall: [RpcFault, number][] = [
   ['stale', 0.005],
   [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
   [{ error: { code: -32603, message: 'Internal error' } }, 0.002],

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hexlify, keccak256, randomBytes, toQuantity, Transaction } from 'ethers'
 import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH } from '../../evm/registry.js'
 import { indexChain } from '../../relayer/indexChain.js'
-import type { Decide, Fault } from '../support/faultProxy.js'
+import type { Decide, RpcFault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 type NodeBlock = { number: string; hash: string }
@@ -41,7 +41,7 @@ function useWorld() {
 }
 
 const onTag =
-  (fault: Fault): Decide =>
+  (fault: RpcFault): Decide =>
   ({ method, params }) =>
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? fault : undefined
 
@@ -87,7 +87,7 @@ describe('a node', () => {
   const { world, lend, expectDone, forgetChain } = useWorld()
 
   describe('without the tag finalized', () => {
-    test.each<Fault>([
+    test.each<RpcFault>([
       { answer: null },
       { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } },
       { error: { code: -39001, message: 'Unknown block' } },
@@ -149,11 +149,11 @@ describe('a node', () => {
 
   describe('that has pruned the state of the finalized block', () => {
     const onCode =
-      (fault: Fault): Decide =>
+      (fault: RpcFault): Decide =>
       ({ method, params }) =>
         method === 'eth_getCode' && params[1] === 'finalized' ? fault : undefined
 
-    test.each<Fault>([
+    test.each<RpcFault>([
       { error: { code: -32000, message: 'missing trie node 4f0c (path ) state is not available' } },
       { error: { code: -32000, message: 'historical state 0x12 is not available' } },
       { error: { code: -32602, message: 'invalid block tag' } },
@@ -217,7 +217,7 @@ describe('a node', () => {
 
   describe('that rejects a transaction', () => {
     const onSend =
-      (fault: Fault): Decide =>
+      (fault: RpcFault): Decide =>
       ({ method }) =>
         method === 'eth_sendRawTransaction' ? fault : undefined
     /** Clears the resend times. */
@@ -229,14 +229,14 @@ describe('a node', () => {
       { code: -32000, message: 'already known' },
       { code: -32003, message: 'transaction already imported' },
       { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
-    ].map((error): Fault => ({ error }))
+    ].map((error): RpcFault => ({ error }))
     const lost = [
       { code: -32000, message: 'already known' },
       { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
       { code: -32000, message: 'nonce too high: next nonce 6, tx nonce 7' },
       { code: -32000, message: 'replacement transaction underpriced' },
       { code: -32005, message: 'daily request count exceeded' },
-    ].map((refuse): Fault => ({ refuse }))
+    ].map((refuse): RpcFault => ({ refuse }))
 
     test.each([...known, ...lost])('(%j) does not end it: only blocks do', async (fault) => {
       const before = (await world().transactions()).length

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { spawnSync } from 'node:child_process'
 import { ServiceError } from '../../domain/errors.js'
-import { createHeardLog } from '../support/heardLog.js'
+import { createCapturedLog } from '../support/capturedLog.js'
 import type { Log } from '../../runtime/log.js'
 
 const secret = 'postgres://user:hunter2@db/steward'
 
 /** The output of a log while `action` uses it. */
 function linesOf(action: (log: Log) => void): { text: string; lines: Record<string, unknown>[] } {
-  const { log, lines } = createHeardLog('test', 'info')
+  const { log, lines } = createCapturedLog('test', 'info')
   action(log)
   return {
     text: lines.join(''),

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Decide, Fault } from '../support/faultProxy.js'
+import type { Decide, RpcFault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 
 /** Timeout of an answer, ms. */
@@ -21,7 +21,7 @@ describe('a node that fails', () => {
   afterAll(() => world?.stop())
 
   const onMethod =
-    (name: string, fault: Fault): Decide =>
+    (name: string, fault: RpcFault): Decide =>
     ({ method }) =>
       method === name ? fault : undefined
 
@@ -50,15 +50,17 @@ describe('a node that fails', () => {
     expect(await world.transactions()).toHaveLength(before + 1)
   }
 
-  test.each<Fault>(['http500', 'http429', 'reset', { error: { code: -32005, message: 'limit' } }])(
-    'while signing (%j): the operation is deferred, and signed later',
-    async (fault) => {
-      world.proxy.set(() => fault)
-      await world.sign()
-      await expectDeferred('RPC_ERROR')
-      await expectDoneAfterwards()
-    },
-  )
+  test.each<RpcFault>([
+    'http500',
+    'http429',
+    'reset',
+    { error: { code: -32005, message: 'limit' } },
+  ])('while signing (%j): the operation is deferred, and signed later', async (fault) => {
+    world.proxy.set(() => fault)
+    await world.sign()
+    await expectDeferred('RPC_ERROR')
+    await expectDoneAfterwards()
+  })
 
   test.each(['eth_estimateGas', 'eth_call', 'eth_getCode'])(
     'during the preparation (%s): the operation is deferred, and signed later',
@@ -94,7 +96,7 @@ describe('a node that fails', () => {
     await expectDoneAfterwards()
   })
 
-  test.each<Fault>(['http500', 'http429', 'reset', 'lostReply'])(
+  test.each<RpcFault>(['http500', 'http429', 'reset', 'lostReply'])(
     'while broadcasting (%j): the same bytes are sent again, and executed once',
     async (fault) => {
       await world.sign()

@@ -9,12 +9,12 @@ import { timed } from './run/seconds.js'
 
 type Server = { url: string; stop(): Promise<void> }
 
-/** Data of tests may be lost with the machine. */
+/** Test data need not survive a crash of the machine. */
 const speedups = ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']
 
 /**
- * Starts a Postgres (or takes `TEST_DATABASE_URL`, whose role must be able to create databases and
- * roles) and migrates the database that `createDatabase` clones.
+ * Starts a Postgres and migrates the template database of `createDatabase`. With `TEST_DATABASE_URL` it uses that
+ * server, whose role must be able to create databases and roles.
  */
 export async function startTemplate(folder: RunFolder): Promise<{ stop(): Promise<void> }> {
   const outside = process.env.TEST_DATABASE_URL
@@ -38,12 +38,12 @@ export type TestDatabase = {
   /** Connection of the owner, and a pool of it. */
   url: string
   db: Db
-  /** Connection with the rights of a service only. It has no session limits. */
+  /** Connection with the privileges of one service. It has no session limits. */
   urlAs(role: `steward_${'api' | 'worker' | 'relayer' | 'signer'}`): string
   drop(): Promise<void>
 }
 
-/** An own, migrated and empty database. */
+/** A migrated, empty database of its own. */
 export function createDatabase(): Promise<TestDatabase> {
   return timed('database', create)
 }
@@ -58,7 +58,7 @@ async function create(): Promise<TestDatabase> {
   return {
     url,
     db,
-    // Not by login: the roles belong to the server, whose passwords are not the tests' to change.
+    // Without a login, because tests must not change the passwords of the server's roles.
     urlAs(role) {
       const asRole = new URL(url)
       asRole.searchParams.set('options', `-c role=${role}`)
@@ -88,7 +88,10 @@ async function startServer(folder: RunFolder): Promise<Server> {
 
 const servers = new Map<string, pg.Pool>()
 
-/** Sessions of the owner are kept: to connect costs a third of making a database. They keep no process from ending. */
+/**
+ * Sessions of the owner are kept, because a connection costs a third of creating a database. They do not keep a
+ * process alive.
+ */
 function sessionsOf(url: string): pg.Pool {
   const kept = servers.get(url)
   if (kept) return kept

@@ -1,18 +1,18 @@
 import type { Db } from '../../db/client/connect.js'
 
-/** A busy machine may answer 503: a client sends the same again. More of them are a fault. */
+/** A busy machine may respond with 503. The client then retries. More than this many are a fault. */
 const ATTEMPTS = 3
 
-type Sent = { status: number; text: string; replayed: boolean }
+type SentPost = { status: number; text: string; replayed: boolean }
 
 export type DuplicateRun = {
-  /** POST requests to send: `keys` names, each of which is sent `duplicates` times at once. */
+  /** POST requests to send: `keys` idempotency keys, each sent `duplicates` times at once. */
   keys: number
   duplicates: number
-  /** Names in flight at once. */
+  /** Keys in flight at once. */
   concurrency: number
-  /** Sends one POST /v1/intents with this Idempotency-Key. `turn` picks the server. */
-  send(key: string, turn: number): Promise<Sent>
+  /** Sends one POST /v1/intents with this Idempotency-Key. `turn` selects the server. */
+  send(key: string, turn: number): Promise<SentPost>
 }
 
 export type DuplicateTally = {
@@ -22,7 +22,7 @@ export type DuplicateTally = {
   again: number
 }
 
-/** Sends each key's duplicates at once, and tells how they were answered. */
+/** Sends each key's duplicates at once and counts the responses. */
 export async function sendDuplicates({
   keys,
   duplicates,
@@ -30,7 +30,7 @@ export async function sendDuplicates({
   send,
 }: DuplicateRun): Promise<DuplicateTally> {
   const tally: DuplicateTally = { statuses: [], replayed: 0, differing: 0, again: 0 }
-  const sendOn = async (key: string, turn: number): Promise<Sent> => {
+  const sendOn = async (key: string, turn: number): Promise<SentPost> => {
     for (let attempt = 1; ; attempt++) {
       const answer = await send(key, turn)
       if (answer.status !== 503 || attempt === ATTEMPTS) return answer
@@ -52,7 +52,7 @@ export async function sendDuplicates({
   return tally
 }
 
-/** What the database has of an account's intents: rows, and credits that were indexed for them. */
+/** Rows of an account's intents in the database, and their charged credits. */
 export async function countEffects(db: Db, accountId: string) {
   const [intents, charges] = await Promise.all([
     db('intent').where({ account_id: accountId }).select('id'),

@@ -5,15 +5,15 @@ import { createPoolRule } from '../../dev/devnet/replacement.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { readSent } from '../../dev/devnet/sent.js'
 
-export type RpcCall = { id: number; method: string; params: unknown[] }
+export type RpcRequest = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
 
 /**
- * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `silence` takes it and never
- * answers; `stale` repeats the answer that the same call got before; `status` answers by HTTP alone; `answer` and
- * `error` stand in place of the node's words; `refuse` does too, and the node never hears of the call.
+ * Fault of a call. `lostReply` delivers it and then cuts the connection. `silence` accepts it and never responds.
+ * `stale` repeats the previous response to the same call. `status` responds by HTTP status alone. `answer` and
+ * `error` replace the node's response. `refuse` does too, but the node does not receive the call.
  */
-export type Fault =
+export type RpcFault =
   | 'http500'
   | 'http429'
   | 'reset'
@@ -27,27 +27,27 @@ export type Fault =
   | { error: { code: number; message: string; data?: string } }
   | { refuse: { code: number; message: string } }
 
-/** Decides about each call before the node sees it. `index`: its place in its request. */
+/** Decides about each call before the node receives it. `index`: its position in the request. */
 export type Decide = (
-  call: RpcCall,
+  call: RpcRequest,
   index?: number,
-) => Fault | undefined | Promise<Fault | undefined>
+) => RpcFault | undefined | Promise<RpcFault | undefined>
 
 export type FaultProxy = {
   url: string
-  /** Replaces the rule by which calls fail. Without one all pass. */
+  /** Replaces the rule for faults. Without a rule all calls pass. */
   set(decide: Decide | undefined): void
-  /** How often each kind of fault was injected. */
+  /** Injected faults by kind. */
   counts: Record<string, number>
-  /** How often each method was asked, and how many requests came, and at once. */
+  /** Calls by method, requests, and the maximum of concurrent requests. */
   asked: Record<string, number>
   load: { most: number; total: number }
   stop(): Promise<void>
 }
 
 /**
- * A JSON-RPC endpoint that misleads its callers as public ones do, in front of a real node. It takes a transaction in
- * place of another as geth does.
+ * A JSON-RPC endpoint in front of a real node that injects the faults of public endpoints. It applies geth's rule for
+ * replacement transactions.
  */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const earlier = new Map<string, RpcAnswer>()
@@ -58,7 +58,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const ask = <T>(method: string, params: unknown[]) => callRpc<T>(target, method, params)
   let decide: Decide | undefined
 
-  async function decideAll(calls: RpcCall[]): Promise<(Fault | undefined)[]> {
+  async function decideAll(calls: RpcRequest[]): Promise<(RpcFault | undefined)[]> {
     return Promise.all(
       calls.map(async (call, i) => {
         const fault = await decide?.(call, i)
@@ -75,7 +75,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     load.most = Math.max(load.most, ++load.now)
     response.once('close', () => load.now--)
     const body = await readBody(request)
-    const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+    const parsed = JSON.parse(body) as RpcRequest | RpcRequest[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     for (const { method } of calls) asked[method] = (asked[method] ?? 0) + 1
     const faults = await decideAll(calls)
@@ -88,12 +88,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const passed = calls.filter((_call, i) => !isRefused(faults[i]))
     const answers = await forward(target, passed)
     if (faults.includes('lostReply')) return void request.socket.destroy()
-    const told = calls.map((call, i) => tell(call, faults[i], answers))
-    const text = JSON.stringify(Array.isArray(parsed) ? told : told[0])
+    const replies = calls.map((call, i) => reply(call, faults[i], answers))
+    const text = JSON.stringify(Array.isArray(parsed) ? replies : replies[0])
     response.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
 
-  function tell(call: RpcCall, fault: Fault | undefined, answers: RpcAnswer[]): RpcAnswer {
+  function reply(call: RpcRequest, fault: RpcFault | undefined, answers: RpcAnswer[]): RpcAnswer {
     const key = JSON.stringify([call.method, call.params])
     const answer = answers.find(({ id }) => id === call.id) ?? { id: call.id, jsonrpc: '2.0' }
     const before = earlier.get(key) ?? answer
@@ -116,9 +116,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   }
 }
 
-/** True when a request goes no further because of what happens to one of its calls. */
+/** True when the fault of one call stops the whole request. */
 function failBefore(
-  faults: (Fault | undefined)[],
+  faults: (RpcFault | undefined)[],
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
@@ -129,8 +129,8 @@ function failBefore(
   return true
 }
 
-/** The faults of the server in front of a node, which fail whole requests. */
-function asHttp(fault: Fault | undefined) {
+/** Faults of the server in front of a node, which fail whole requests. */
+function asHttp(fault: RpcFault | undefined) {
   if (fault === 'http500') return { status: 500, headers: {}, body: 'down' }
   if (fault === 'http429') return { status: 429, headers: { 'retry-after': '1' }, body: '{}' }
   if (fault === 'garbage') return { status: 200, headers: {}, body: '<html>hello</html>' }
@@ -139,9 +139,9 @@ function asHttp(fault: Fault | undefined) {
   return { status, headers: retryAfter ? { 'retry-after': retryAfter } : {}, body: '{}' }
 }
 
-/** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
-export function refusesWideRanges(blocks: number, fault: Fault) {
-  return ({ method, params: [filter] }: RpcCall): Fault | undefined => {
+/** Public endpoints limit the block range of log queries, each with its own message. */
+export function refusesWideRanges(blocks: number, fault: RpcFault) {
+  return ({ method, params: [filter] }: RpcRequest): RpcFault | undefined => {
     if (method !== 'eth_getLogs') return undefined
     const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
     return Number(toBlock) - Number(fromBlock) + 1 > blocks ? fault : undefined
@@ -154,21 +154,21 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
+async function forward(target: string, calls: RpcRequest[]): Promise<RpcAnswer[]> {
   if (calls.length === 0) return []
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
   return (await response.json()) as RpcAnswer[]
 }
 
-const isRefused = (fault: Fault | undefined) => typeof fault === 'object' && 'refuse' in fault
+const isRefused = (fault: RpcFault | undefined) => typeof fault === 'object' && 'refuse' in fault
 
-function count(counts: Record<string, number>, fault: Fault): void {
+function count(counts: Record<string, number>, fault: RpcFault): void {
   const name = typeof fault === 'string' ? fault : (Object.keys(fault)[0] ?? 'unknown')
   counts[name] = (counts[name] ?? 0) + 1
 }
 
-function retell(fault: Fault | undefined, answer: RpcAnswer, before: RpcAnswer): RpcAnswer {
+function retell(fault: RpcFault | undefined, answer: RpcAnswer, before: RpcAnswer): RpcAnswer {
   const { id } = answer
   if (fault === 'stale') return { ...before, id }
   if (typeof fault !== 'object') return answer

@@ -3,9 +3,9 @@ import { connect } from '../../db/client/connect.js'
 import { newId } from '../../db/client/ids.js'
 import { admit } from '../../db/usage/metering.js'
 
-/** One of several processes that call for one account at the same moment; tells what it was answered. */
+/** One of several processes that send calls for one account at the same moment. Reports the responses. */
 const [url = '', key = '', calls = '0', startAt = '0'] = process.argv.slice(2)
-/** Connections of this process, and calls at once. */
+/** Connections of this process, and concurrent calls. */
 const SENDERS = 4
 
 const db = connect(url, SENDERS)

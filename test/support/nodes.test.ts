@@ -5,7 +5,7 @@ import { waitForReceipt } from '../../dev/devnet/contracts/plan.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { createNodePool, type DeployedNode } from './nodes.js'
 
-/** anvil answers before it has mined. */
+/** anvil responds before it has mined. */
 const RECEIPT_MS = 10_000
 const holder = `0x${'ab'.repeat(20)}`
 const usdc = new Interface([
@@ -33,7 +33,7 @@ async function stateOf({ node: { url }, contracts }: DeployedNode) {
   }
 }
 
-test('a released node is as it was after the deployment', async () => {
+test('a released node has the state after the deployment', async () => {
   const pool = createNodePool()
   const first = await pool.takeDeployed('base-sepolia')
   const { url, pid } = first.node
@@ -63,7 +63,7 @@ test('a released node is as it was after the deployment', async () => {
   await other.release()
 })
 
-test('a node knows the states of as many blocks as a new one, however often it was released', async () => {
+test('a node released often keeps the states of as many blocks as a new one', async () => {
   const pool = createNodePool()
   for (const blocks of [20, 40, 40]) {
     const { node, contracts, release } = await pool.takeDeployed('base-sepolia')

@@ -7,27 +7,27 @@ import { deployChain } from '../../dev/devnet/deploy.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { timed } from './run/seconds.js'
 
-/** Released nodes that a worker keeps, of all chains together. */
+/** Released nodes that a worker keeps, over all chains. */
 const MOST_IDLE = 8
-/** A node knows the states of 64 blocks, also of those that a reset has dropped. One that has mined more is stopped. */
+/** A node keeps the states of 64 blocks, dropped ones included. A node that has mined more is stopped. */
 const MOST_BLOCKS = 24
 
-/** `release`: after the last use. */
+/** `release`: call after the last use. */
 type TakenNode = { node: Anvil; release(): Promise<void> }
 /** With the contracts of a chain. */
 export type DeployedNode = TakenNode & { contracts: DevnetContracts }
 
-type Start = { number: bigint; hash: string; baseFee: string }
+type StartBlock = { number: bigint; hash: string; baseFee: string }
 type Kept<Contracts = unknown> = {
   key: string
   node: Anvil
   contracts: Contracts
-  start: Start
+  start: StartBlock
   snapshot: string
   /** Blocks since the deployment, over all uses. */
   mined: number
 }
-type Block = { number: string; hash: string; baseFeePerGas: string }
+type ChainHead = { number: string; hash: string; baseFeePerGas: string }
 
 type Wanted<Contracts> = {
   key: string
@@ -134,7 +134,7 @@ async function reset(kept: Kept): Promise<boolean> {
   return (await readBlock(node, 'latest')).hash === start.hash
 }
 
-/** A reset node goes on from the time of its newest block. */
+/** A reset node continues from the time of its newest block. */
 const setClock = (node: Anvil) =>
   ask(node, 'evm_setTime', [toQuantity(Math.floor(Date.now() / 1_000))])
 
@@ -142,4 +142,4 @@ const ask = <T>({ url }: Anvil, method: string, params: unknown[] = []) =>
   callRpc<T>(url, method, params)
 
 const readBlock = (node: Anvil, tag: string) =>
-  ask<Block>(node, 'eth_getBlockByNumber', [tag, false])
+  ask<ChainHead>(node, 'eth_getBlockByNumber', [tag, false])

@@ -7,13 +7,13 @@ import type { Route } from '../../api/http/route.js'
 
 export const document = createOpenApi(endpoints)
 
-/** Every documented endpoint with its full path, as Express writes it. */
+/** Every documented endpoint with its full path in Express syntax. */
 export const documented = [
   ...endpoints.versioned.map((route) => ({ route, path: `/v1${route.spec.path}` })),
   ...endpoints.unversioned.map((route) => ({ route, path: route.spec.path })),
 ]
 
-/** What a path or a method that no endpoint has may answer with. */
+/** Possible responses to a path or a method without an endpoint. */
 const elsewhere: ErrorCode[] = [
   ...(['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND'] as const),
   'METHOD_NOT_ALLOWED',
@@ -35,7 +35,7 @@ const byStatus: Record<number, string[]> = {
   503: ['Retry-After'],
 }
 
-/** Fails when an answer of `/v1` or `/dashboard` is not one that the document promises. */
+/** Throws when a response of `/v1` or `/dashboard` differs from the document. */
 export function expectDocumented(
   method: string,
   path: string,
@@ -55,7 +55,7 @@ export function expectDocumented(
   expect(headers.get('content-type')).toMatch(/^application\/json/)
 }
 
-/** Fails when the page that an error names does not explain it. */
+/** Throws when the page that an error links to does not explain it. */
 export async function expectExplained(
   url: string,
   { error, details }: { error?: unknown; details: Record<string, unknown> },

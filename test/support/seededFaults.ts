@@ -1,20 +1,20 @@
-import { refusesWideRanges, type Decide, type Fault } from './faultProxy.js'
+import { refusesWideRanges, type Decide, type RpcFault } from './faultProxy.js'
 import type { Draws } from '../chaos/draws.js'
 
-/** Chances per request, whatever travels in it, and per call. `widest`: blocks of which logs are told at once. */
+/** Probabilities of faults per request and per call. `widest`: maximum block range of log queries. */
 export type FaultRates = {
-  perRequest: [Fault, number][]
-  perCall: [Fault, number][]
+  perRequest: [RpcFault, number][]
+  perCall: [RpcFault, number][]
   lostReply: number
   widest: number
 }
 
-/** The faults of one endpoint: the same for the same draws. */
+/** The faults of one endpoint. The same draws give the same faults. */
 export function seededFaults(draws: Draws, rates: FaultRates): Decide {
   const { perRequest, perCall, lostReply, widest } = rates
-  const tooWide: Fault = { error: { code: -32005, message: 'query exceeds range' } }
+  const tooWide: RpcFault = { error: { code: -32005, message: 'query exceeds range' } }
   const refuseWide = refusesWideRanges(widest, tooWide)
-  const drawFrom = (chances: [Fault, number][]): Fault | undefined => {
+  const drawFrom = (chances: [RpcFault, number][]): RpcFault | undefined => {
     let x = draws.next()
     return chances.find(([, rate]) => (x -= rate) < 0)?.[0]
   }

@@ -9,16 +9,16 @@ import { prepareTestServer } from './temporal/testServer.js'
 import { prepareServices } from './temporal/workflowBundle.js'
 import type { SharedFacts, SharedName } from './fixtures.js'
 
-/** `facts` is called for each test that asks. */
-type Started<Facts> = { facts(): Facts; stop(): Promise<void> }
-type Starters = { [Name in SharedName]: () => Promise<Started<SharedFacts[Name]>> }
+/** `facts` is called for each test that requests the fixture. */
+type StartedFixture<Facts> = { facts(): Facts; stop(): Promise<void> }
+type Starters = { [Name in SharedName]: () => Promise<StartedFixture<SharedFacts[Name]>> }
 
-/** Of the Temporal server of a run. */
+/** Namespaces of the Temporal server of a run. */
 const NAMESPACES = 40
 
 const starters: Starters = {
   async temporal() {
-    // Those that a server starts with are there at once; one that is made later hears of its attributes after seconds.
+    // Namespaces of the server's start are ready at once. A later one gets its search attributes after seconds.
     const free = Array.from({ length: NAMESPACES }, (_, i) => `test-${i}`)
     const { address, port, stop } = await startTemporalServer(undefined, free)
     return {
@@ -44,8 +44,8 @@ const starters: Starters = {
 }
 
 /**
- * Starts what every run needs, and serves what a test asks for by `getShared`: it is started for the first
- * that asks and stopped at the end of the run.
+ * Starts the fixtures that every run needs, and serves `getShared`: a fixture starts for the first test that requests
+ * it and stops at the end of the run.
  */
 export async function startShared(): Promise<{ stop(): Promise<void> }> {
   const folder = await createRunFolder()
@@ -54,7 +54,7 @@ export async function startShared(): Promise<{ stop(): Promise<void> }> {
     for (const stopOne of stops.reverse()) await stopOne()
   }
   try {
-    // One after the other: a failing step must not leave another one half started.
+    // In sequence, so that a failing step leaves no other one half started.
     const template = await startTemplate(folder)
     stops.push(() => template.stop())
     await Promise.all([prepareTestServer(), prepareServices()])
@@ -66,9 +66,9 @@ export async function startShared(): Promise<{ stop(): Promise<void> }> {
   return { stop }
 }
 
-/** Test workers ask by HTTP, because each of them is a process of its own. */
+/** Test workers request fixtures by HTTP, because each one is a process of its own. */
 async function serveStarters(): Promise<() => Promise<void>> {
-  const started = new Map<string, Promise<Started<unknown>>>()
+  const started = new Map<string, Promise<StartedFixture<unknown>>>()
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1) as SharedName
     const starting = started.get(name) ?? starters[name]()

@@ -3,16 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 export type TcpProxy = {
   port: number
   /**
-   * `open` passes everything on; `closed` cuts all and takes nobody; `frozen` keeps silent; `deaf` passes on what the
-   * client says, and no answer.
+   * `open` forwards everything. `closed` cuts all connections and accepts none. `frozen` forwards nothing. `deaf`
+   * forwards the client's data, and no response.
    */
   set(mode: 'open' | 'closed' | 'frozen' | 'deaf'): void
-  /** Those that are connected now hear nothing any more. Others may come. */
+  /** Existing connections forward nothing any more. New ones are accepted. */
   freezeOpen(): void
   stop(): Promise<void>
 }
 
-/** Stands between a client and a server that shall seem to die. Without a target it is silent. */
+/** A proxy between a client and a server, to simulate the server's failure. Without a target it forwards nothing. */
 export async function startTcpProxy(target?: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<{ client: Socket; server: Socket | undefined; isFrozen: boolean }>()
   let mode: string = target ? 'open' : 'frozen'
@@ -23,7 +23,7 @@ export async function startTcpProxy(target?: { host: string; port: number }): Pr
     const pair = { client, server, isFrozen: false }
     pairs.add(pair)
     const end = () => {
-      // Nobody hears of the other's end either.
+      // The end of the other side is not forwarded either.
       if (pair.isFrozen) return
       pairs.delete(pair)
       client.destroy()

@@ -36,11 +36,11 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-type OperationColumns = Record<string, unknown>
+type StoredColumns = Record<string, unknown>
 
 /** An intent whose operations ended at the given time. */
 async function intend(
-  operations: OperationColumns[],
+  operations: StoredColumns[],
   {
     sinceMs = AGO_MS,
     status = 'executing',

@@ -155,7 +155,7 @@ describe.concurrent(
   { timeout: SLOW },
   () => {
     test.for(['waits for its signal', 'is in its activity'] as const)(
-      'goes on with a step that %s',
+      'resumes a step that %s',
       async (moment, context) => {
         const { startWorker, startIntent, client } = await openScene(context)
         const older = startWorker('older')

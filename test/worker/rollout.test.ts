@@ -9,7 +9,7 @@ import { TASK_QUEUE } from '../../workflows/client/connect.js'
 import { versionOf } from '../../workflows/client/deployment.js'
 import { watchRollout } from '../../worker/rollout.js'
 import { serveTasks } from '../../worker/serve.js'
-import { createHeardLog } from '../support/heardLog.js'
+import { createCapturedLog } from '../support/capturedLog.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import type { snapshotYields } from '../../workflows/snapshotYields.js'
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 /** A worker of a numbered version. */
 function start(buildId: string, mark: number, { isAutomatic = true, goneMs = 90_000 } = {}) {
-  const { log, lines } = createHeardLog('worker', 'info')
+  const { log, lines } = createCapturedLog('worker', 'info')
   const version = versionOf(buildId)
   const stopping = new AbortController()
   const options = {

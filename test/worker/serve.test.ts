@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client'
 import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../workflows/client/connect.js'
 import { serveTasks } from '../../worker/serve.js'
-import { createHeardLog } from '../support/heardLog.js'
+import { createCapturedLog } from '../support/capturedLog.js'
 // Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe('serveTasks', () => {
   test('creates a new worker after a failed one, until the process stops', async () => {
-    const { log, lines } = createHeardLog('worker', 'info')
+    const { log, lines } = createCapturedLog('worker', 'info')
     const activities = { recordYields: () => Promise.resolve(recorded) }
     const options = { taskQueue, activities, workflowBundle: workflowBundle() }
     const stop = new AbortController()

@@ -17,7 +17,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { createHeardLog } from '../support/heardLog.js'
+import { createCapturedLog } from '../support/capturedLog.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import type { LifecycleStatus } from '../../domain/intent/intent.js'
 
@@ -44,7 +44,7 @@ type LogLine = Record<string, unknown>
 /** Runs the sweepers with the worker's role until `isDone`. */
 async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<LogLine[]> {
   const stop = new AbortController()
-  const { log, lines } = createHeardLog('worker')
+  const { log, lines } = createCapturedLog('worker')
   const own = connectTemporal(address, client.options.namespace)
   const temporal = watchTemporal({ client: own, log }, stop.signal)
   const url = database.urlAs('steward_worker')

@@ -2,7 +2,7 @@ import { getCreateAddress, ZeroAddress } from 'ethers'
 import { readAaveArtifact, type Artifact } from './artifacts.js'
 import { type Contract, type Plan } from './plan.js'
 
-/** A token to list. `priceUsd` has 8 decimals, `ltv` and `liquidation` are basis points, rates percent. */
+/** A token to list. `priceUsd` has 8 decimals, `ltv` and `liquidation` are basis points, rates are percent. */
 export type Reserve = {
   symbol: string
   decimals: number
@@ -19,13 +19,13 @@ const RAY = 10n ** 27n
 const LIQUIDATION_BONUS = 10_500
 const RESERVE_FACTOR = 1_000
 
-/** 8 decimals, as Chainlink's USD feeds. */
+/** 8 decimals, as in Chainlink's USD feeds. */
 const ORACLE_UNIT = 10n ** 8n
 
 /**
- * Plans Aave v3.0.2 with the given reserves, unseeded. The pool and the configurator are the first two
- * contracts that the provider creates and the first aToken is the first one that the configurator
- * creates, so nothing has to be read back between the transactions.
+ * Plans Aave v3.0.2 with the given reserves, without liquidity. All addresses are known in advance: the provider
+ * creates the pool and the configurator first, and the configurator creates the first aToken first. Hence no
+ * transaction depends on a read.
  */
 export function planAave(plan: Plan, market: string, owner: string, reserves: Reserve[]): Lending {
   const libraries = planLibraries(plan)
@@ -94,9 +94,14 @@ function planProxy(
   return { address, interface: implementation.interface }
 }
 
-type Parts = { provider: Contract; pool: Contract; configurator: Contract; treasury: string }
+type AaveContracts = {
+  provider: Contract
+  pool: Contract
+  configurator: Contract
+  treasury: string
+}
 
-function planReserves(plan: Plan, parts: Parts, reserves: Reserve[]): void {
+function planReserves(plan: Plan, parts: AaveContracts, reserves: Reserve[]): void {
   const tokens = ['AToken', 'StableDebtToken', 'VariableDebtToken'].map((name) => {
     const artifact = readAaveArtifact(`protocol/tokenization/${name}`)
     return plan.deploy(artifact, [parts.pool.address]).address
@@ -117,12 +122,12 @@ function planReserves(plan: Plan, parts: Parts, reserves: Reserve[]): void {
 /** The struct InitReserveInput of Aave's PoolConfigurator, field by field. */
 function reserveInput(
   plan: Plan,
-  { provider, treasury }: Parts,
+  { provider, treasury }: AaveContracts,
   { symbol, decimals, token, rates }: Reserve,
   { tokens, strategy }: { tokens: string[]; strategy: Artifact },
 ): unknown[] {
   const variable = [rates.optimal, rates.base, rates.slope1, rates.slope2].map(toRay)
-  // Stable borrowing stays off; its optimal share of the debt must still be a fraction of one.
+  // Stable borrowing is disabled. Its optimal share of the debt must still be a fraction of one.
   const stable = [0n, 0n, 0n, 0n, RAY / 5n]
   const { address } = plan.deploy(strategy, [provider.address, ...variable, ...stable])
   const incentives = ZeroAddress
@@ -143,7 +148,7 @@ function reserveInput(
   ]
 }
 
-/** Percent to a fraction in ray, exact to the sixth decimal. */
+/** Converts percent to a fraction in ray, exact to the sixth decimal. */
 function toRay(percent: number): bigint {
   return (BigInt(Math.round(percent * 1e6)) * RAY) / 10n ** 8n
 }

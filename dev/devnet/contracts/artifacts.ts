@@ -35,7 +35,7 @@ const solidityFolder = path.join(rootFolder, 'dev/devnet/sol')
 const loaded = new Map<string, Artifact>()
 
 /**
- * A contract of Aave v3.0.2 as its npm package ships it.
+ * A contract of Aave v3.0.2 from its npm package.
  *
  * @param name - Path below the package's contracts, e.g. `protocol/pool/Pool`.
  */
@@ -44,25 +44,25 @@ export function readAaveArtifact(name: string): Artifact {
   return readArtifact('@aave/core-v3', file)
 }
 
-/** A contract of ERC-4337 v0.8 as its npm package ships it, e.g. `EntryPoint`. */
+/** A contract of ERC-4337 v0.8 from its npm package, e.g. `EntryPoint`. */
 export function readAccountArtifact(name: string): Artifact {
   return readArtifact('@account-abstraction/contracts', `artifacts/${name}.json`)
 }
 
 /**
- * A contract of Uniswap v3 as its npm package ships it, by its path below the package's contracts.
+ * A contract of Uniswap v3 from its npm package, by its path below the package's contracts.
  */
 export function readUniswapArtifact(name: string, part: 'core' | 'periphery'): Artifact {
   const file = `artifacts/contracts/${name}.sol/${path.basename(name)}.json`
   return readArtifact(`@uniswap/v3-${part}`, file)
 }
 
-/** The router of Uniswap v3 that public networks have; see `dev/devnet/artifacts/README.md`. */
+/** The router of Uniswap v3 on public networks. See `dev/devnet/artifacts/README.md`. */
 export function readRouterArtifact(): Artifact {
   return readFileOnce(path.join(rootFolder, 'dev/devnet/artifacts/SwapRouter02.json'))
 }
 
-/** The contracts of `dev/devnet/sol`, compiled once per content: the compiler takes seconds. */
+/** The contracts of `dev/devnet/sol`, compiled once per content. The compiler takes seconds. */
 export function readOwnArtifacts(): Promise<OwnArtifacts> {
   const input = compilerInput()
   const versions = ['solc', '@openzeppelin/contracts'].map(packageVersion)
@@ -134,9 +134,8 @@ async function compile(input: string): Promise<OwnArtifacts> {
 }
 
 /**
- * Runs solc in a process of its own: it blocks for seconds, keeps 100 MB and installs handlers for
- * uncaught errors where it is loaded. It answers into a file: at its end a pipe would lose what does not
- * fit into its buffer.
+ * Runs solc in its own process: it blocks for seconds, keeps 100 MB and installs handlers for uncaught errors. It
+ * writes its output to a file, because a pipe loses output beyond its buffer when the process exits.
  */
 async function runCompiler(input: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'steward-solc-'))
@@ -145,12 +144,12 @@ async function runCompiler(input: string): Promise<string> {
   try {
     const stdio = ['pipe', output.fd, 'ignore'] as const
     const solc = spawn(process.execPath, compilerArguments(), { stdio: [...stdio] })
-    // A compiler that dies early is told by how it ends.
+    // The exit code reports a compiler that crashes early.
     solc.stdin?.on('error', () => undefined).end(input)
     const [code] = (await once(solc, 'exit')) as [number | null]
     if (code !== 0) throw new Error('The Solidity compiler failed.')
     const text = await readFile(file, 'utf8')
-    // solc prints a note about its SMT callback before the answer.
+    // solc prints a note about its SMT callback before the output.
     return text.slice(text.indexOf('{'))
   } finally {
     await output.close()

@@ -8,7 +8,7 @@ import { planUniswap } from './uniswap.js'
 
 const dollars = (amount: string) => parseUnits(amount, 6)
 
-/** In Aave; where there is a vault, its part included. */
+/** Supply in Aave, including the vault's part where there is a vault. */
 const suppliedDollars = dollars('1010000')
 const vaultDollars = { deposited: dollars('100000'), lent: dollars('90000') }
 const poolDollars = dollars('1000000')
@@ -18,13 +18,13 @@ const cometDollars = {
   /** Pays interest for three years. */
   reserves: dollars('50000'),
 }
-/** 2 % a year when all is borrowed, per second and of 1e18. */
+/** 2 % per year at full utilization, per second and scaled by 1e18. */
 const COMET_SLOPE = 634_195_839n
 
 type Site = { plan: Plan; owner: string; own: OwnArtifacts; usdc: Contract; weth: Contract }
 type Aave = { pool: Contract; aToken: string }
 
-/** Plans all lending of a chain, with money in it. The owner of the plan may mint USDC. */
+/** Plans all lending markets of a chain, with liquidity. The owner of the plan may mint USDC. */
 export function planMarkets(
   given: Omit<Site, 'weth'>,
   name: ChainName,
@@ -36,7 +36,7 @@ export function planMarkets(
   const has = (extra: Terms['extras'][number]) => terms.extras.includes(extra)
   const testDollar = has('testDollar') ? planTestDollar(site) : undefined
   const asset = terms.aaveAsset === 'testDollar' ? testDollar : usdc
-  if (!asset) throw new Error(`Aave on ${name} cannot list a test dollar that is not there.`)
+  if (!asset) throw new Error(`Aave on ${name} lists a test dollar that is not deployed.`)
   const aave = planLending(site, name, terms, { asset, ethFeed })
   return {
     ethUsdFeed: ethFeed.address,
@@ -49,7 +49,7 @@ export function planMarkets(
   }
 }
 
-/** A token of Aave's tests that anybody may mint, as the faucet's token on a public testnet. */
+/** A token of Aave's tests that every account may mint, as the faucet's token on a public testnet. */
 function planTestDollar({ plan }: Site): Contract {
   const artifact = readAaveArtifact('mocks/tokens/MintableERC20')
   return plan.deploy(artifact, ['Test Dollar', 'TUSD', 6])
@@ -134,7 +134,7 @@ function planVault(site: Site, { pool, aToken }: Aave): string {
   return vault.address
 }
 
-/** Gives the owner money that a contract may take. */
+/** Gives the owner money and approves a contract to spend it. */
 function planMoney(site: Site, token: Contract, units: bigint, spender: Contract): void {
   planMint(site, token, units)
   site.plan.call(token, 'approve', [spender.address, MaxUint256])

@@ -13,34 +13,40 @@ import { callRpc, callRpcBatch } from '../rpc.js'
 
 export type Contract = { address: string; interface: Interface }
 type Libraries = Record<string, string>
-type Planned = { label: string; to: string | null; data: string; value: string; gasLimit: number }
-type Signed = { raw: string; hash: string }
-export type Receipt = { status: string; logs: { topics: string[]; data: string }[] }
+type PlannedTransaction = {
+  label: string
+  to: string | null
+  data: string
+  value: string
+  gasLimit: number
+}
+type RawTransaction = { raw: string; hash: string }
+export type DeployReceipt = { status: string; logs: { topics: string[]; data: string }[] }
 
 /** Present on every chain that anvil starts, and on public networks. */
 const CREATE2_DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 
-/** No estimates: nothing that a plan calls exists before the plan is sent. */
+/** Fixed, because the called contracts do not exist yet when gas would be estimated. */
 const DEPLOY_GAS = 8_000_000
 const CALL_GAS = 1_500_000
 
-/** Fixed, because the bytes must be the same on each run; far above the 1 gwei that anvil starts with. */
+/** Fixed, because the bytes must be the same on each run. Far above the 1 gwei that anvil starts with. */
 const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
 
 const POLL_MS = 15
-/** How long to wait for receipts before the rest is sent again, and how often. */
+/** Time until the rest is sent again, and interval of receipt polls. */
 const ROUND_MS = 1_500
 const ROUNDS = 20
 
 const interfaces = new Map<Artifact, Interface>()
 
 /**
- * A deployment as numbered transactions of one account: every contract's address is known before any
- * of them exists, so that the whole goes out as one batch and waits once.
+ * A deployment as numbered transactions of one account. Every contract's address is known in advance, so all
+ * transactions are sent as one batch.
  */
 export class Plan {
   readonly #deployer: string
-  readonly #planned: Planned[] = []
+  readonly #planned: PlannedTransaction[] = []
 
   /** @param deployer - Address of an account that has never sent a transaction. */
   constructor(deployer: string) {
@@ -58,7 +64,7 @@ export class Plan {
     return contract
   }
 
-  /** With the salt of the public deployment the contract gets the address that it has on public networks. */
+  /** With the salt of the public deployment the contract gets the same address as on public networks. */
   deployPublic(artifact: Artifact, salt: string): Contract {
     const { bytecode } = artifact
     const address = getCreate2Address(CREATE2_DEPLOYER, salt, keccak256(bytecode))
@@ -80,11 +86,11 @@ export class Plan {
   }
 
   /**
-   * Sends what the chain does not hold yet and waits until it holds all. Sends nothing on a chain
-   * that holds all.
+   * Sends the transactions that the chain does not have yet and waits until it has all. Sends nothing when it already
+   * has all.
    *
-   * @throws Error when the chain holds other transactions of the deployer, when a transaction
-   *   reverts, or when some stay unmined.
+   * @throws Error when the chain has other transactions of the deployer, when a transaction reverts, or when some
+   *   stay unmined.
    */
   async execute(rpcUrl: string, chainId: number, mnemonic: string): Promise<void> {
     const signed = await this.#sign(chainId, mnemonic)
@@ -98,30 +104,30 @@ export class Plan {
     })
   }
 
-  #add(planned: Planned): void {
+  #add(planned: PlannedTransaction): void {
     this.#planned.push(planned)
   }
 
-  /** Signing costs several ms per transaction (hashes of big bytecodes in JavaScript), hence the cache. */
-  #sign(chainId: number, mnemonic: string): Promise<Signed[]> {
+  /** Cached, because signing takes several ms per transaction (hashes of big bytecodes in JavaScript). */
+  #sign(chainId: number, mnemonic: string): Promise<RawTransaction[]> {
     const input = JSON.stringify([chainId, mnemonic, this.#planned, String(fees.maxFeePerGas)])
     return readOrMake(input, async () => {
       const { signingKey } = HDNodeWallet.fromPhrase(mnemonic)
-      const signed: Signed[] = []
+      const signed: RawTransaction[] = []
       for (const [nonce, { to, data, value, gasLimit }] of this.#planned.entries()) {
         const call = { type: 2, chainId, nonce, to, data, value, gasLimit }
         const transaction = Transaction.from({ ...call, ...fees })
         transaction.signature = signingKey.sign(transaction.unsignedHash)
         const raw = transaction.serialized
         signed.push({ raw, hash: keccak256(raw) })
-        // All together take seconds: whatever else this process does has its turn in between.
+        // Together the signatures take seconds. Other work of this process gets its turn in between.
         await setImmediate()
       }
       return signed
     })
   }
 
-  async #findMissing(rpcUrl: string, signed: Signed[]): Promise<Signed[]> {
+  async #findMissing(rpcUrl: string, signed: RawTransaction[]): Promise<RawTransaction[]> {
     const params = [this.#deployer, 'latest']
     const nonce = Number(await callRpc<string>(rpcUrl, 'eth_getTransactionCount', params))
     if (nonce === 0) return signed
@@ -148,7 +154,7 @@ function link({ bytecode, linkReferences = {} }: Artifact, libraries: Libraries)
   for (const file of Object.values(linkReferences)) {
     for (const [name, places] of Object.entries(file)) {
       const address = libraries[name]
-      if (!address) throw new Error(`Library ${name} must be deployed before what links it.`)
+      if (!address) throw new Error(`Deploy library ${name} before the contract that links it.`)
       for (const { start, length } of places) {
         const end = 2 + (start + length) * 2
         code = code.slice(0, 2 + start * 2) + address.slice(2).toLowerCase() + code.slice(end)
@@ -158,8 +164,11 @@ function link({ bytecode, linkReferences = {} }: Artifact, libraries: Libraries)
   return code
 }
 
-async function readReceipts(rpcUrl: string, signed: Signed[]): Promise<(Receipt | null)[]> {
-  const answers = await callRpcBatch<Receipt | null>(
+async function readReceipts(
+  rpcUrl: string,
+  signed: RawTransaction[],
+): Promise<(DeployReceipt | null)[]> {
+  const answers = await callRpcBatch<DeployReceipt | null>(
     rpcUrl,
     signed.map(({ hash }) => ['eth_getTransactionReceipt', [hash]] as const),
   )
@@ -167,12 +176,12 @@ async function readReceipts(rpcUrl: string, signed: Signed[]): Promise<(Receipt 
 }
 
 /**
- * Sends signed transactions until each has a receipt. A refusal alone proves nothing: a second sender
- * may have been first. Nor does an acceptance: a transaction that arrives while anvil mines the one
- * before it may stay queued for ever (about one deployment in thirty on a busy machine), and is then
- * refused as known. So what has no receipt is taken out of the pool and sent again, same bytes.
+ * Sends signed transactions until each has a receipt. A rejection proves nothing: a second sender may have been
+ * first. Nor does an acceptance: a transaction that arrives while anvil mines the previous one may stay queued (one
+ * deployment in thirty on a busy machine), and is then rejected as known. So transactions without a receipt are
+ * dropped from the pool and sent again with the same bytes.
  */
-async function settle(rpcUrl: string, sender: string, signed: Signed[]): Promise<void> {
+async function settle(rpcUrl: string, sender: string, signed: RawTransaction[]): Promise<void> {
   let missing = signed
   let refusal = 'accepted, but not mined'
   for (let round = 0; round < ROUNDS; round++) {
@@ -192,15 +201,15 @@ async function settle(rpcUrl: string, sender: string, signed: Signed[]): Promise
   )
 }
 
-/** The receipt of a transaction as soon as there is one, undefined when there is none in time. */
+/** The receipt of a transaction as soon as it exists; undefined after the timeout. */
 export async function waitForReceipt(
   rpcUrl: string,
   hash: string,
   timeoutMs: number,
-): Promise<Receipt | undefined> {
+): Promise<DeployReceipt | undefined> {
   const deadline = performance.now() + timeoutMs
   while (performance.now() < deadline) {
-    const receipt = await callRpc<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', [hash])
+    const receipt = await callRpc<DeployReceipt | null>(rpcUrl, 'eth_getTransactionReceipt', [hash])
     if (receipt) return receipt
     await sleep(POLL_MS)
   }

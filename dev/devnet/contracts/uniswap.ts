@@ -3,25 +3,24 @@ import { readRouterArtifact, readUniswapArtifact } from './artifacts.js'
 import { type Contract, type Plan } from './plan.js'
 
 /**
- * The tier of pools of two dollars, in millionths. Public networks have it, a fresh factory does
- * not.
+ * Fee tier of pools of two dollar tokens, in millionths. Public networks have it, a fresh factory does not.
  */
 const STABLE_FEE = 100
 const STABLE_TICK_SPACING = 1
 
-/** Liquidity lies between prices of 0.99 and 1.01: a tick is a ten-thousandth. */
+/** Liquidity lies between prices of 0.99 and 1.01. A tick is a ten-thousandth. */
 const WIDEST_TICK = 100
 
-/** A price of one, in the form of a pool: a square root with 96 binary places. */
+/** A price of one in pool format: a square root with 96 binary places. */
 const EVEN_PRICE = 2n ** 96n
 
 /** A time that no chain of the devnet reaches. */
 const NEVER = 2n ** 40n
 
 /**
- * Plans Uniswap v3 with one pool of two tokens of the same worth and decimals, at a price of one.
+ * Plans Uniswap v3 with one pool of two tokens of the same value and decimals, at a price of one.
  *
- * @param owner - Holds `units` of each token, base units, and gets the liquidity's NFT.
+ * @param owner - Holds `units` of each token in base units, and receives the liquidity's NFT.
  */
 export function planUniswap(
   plan: Plan,
@@ -33,7 +32,7 @@ export function planUniswap(
   const periphery = (name: string, args: unknown[]) =>
     plan.deploy(readUniswapArtifact(name, 'periphery'), args)
   const places = [factory.address, weth.address]
-  // The last argument only draws pictures of liquidity.
+  // The last argument only renders images of liquidity.
   const positions = periphery('NonfungiblePositionManager', [...places, ZeroAddress])
   const quoter = periphery('lens/QuoterV2', places)
   const routerPlaces = [ZeroAddress, factory.address, positions.address, weth.address]

@@ -8,30 +8,30 @@ import { MULTICALL_ADDRESS } from '../../../evm/calls/multicall.js'
 import { callRpc } from '../rpc.js'
 import { type AttesterKey } from '../contracts/cctp.js'
 
-/** A chain between which money is moved. `transmitter` emits the messages of its burns. */
+/** A chain of the bridge. `transmitter` emits the messages of its burns. */
 export type BurnChain = { domain: number; rpcUrl: string; transmitter: string }
 
-/** What goes wrong on demand. */
+/** Faults on demand. */
 export type Faults = {
-  /** Attests no sooner than this after it was first asked for a burn. */
+  /** Minimum time between the first request for a burn and its attestation. */
   delayMs: number
-  /** Attests nothing any more. What is attested stays. */
+  /** Attests no further burns. Existing attestations stay. */
   stuck: boolean
-  /** Knows no burn. */
+  /** Finds no burn. */
   notFound: boolean
-  /** Fast attestations have expired when they are made. */
+  /** Fast attestations have already expired when they are created. */
   expire: boolean
-  /** Answers 503 to everything. */
+  /** Responds with 503 to every request. */
   outage: boolean
-  /** USDC above which a burn is no fast transfer: of one, and of what Circle still vouches for. */
+  /** Limits of fast transfers in USDC: for one burn, and for Circle's remaining allowance. */
   fastMaximum: number
   fastAllowance: number
 }
 
-/** Blocks on top of and including a burn's own before it is attested as confirmed, or as final. */
+/** Blocks, the burn's own included, until a burn is attested as confirmed or as final. */
 export type Confirmations = { fast: number; standard: number }
 
-/** A burn as the service sees it. `delayReason`: why one that was to be fast is not. */
+/** A burn in the view of the service. `delayReason`: why a requested fast transfer is not fast. */
 export type SeenBurn = {
   nonce: string
   /** Absent while it is pending. */
@@ -43,7 +43,7 @@ type Attested = { message: string; decoded: CctpMessage; attestation: string }
 
 export const finality = { confirmed: 1_000, final: 2_000 } as const
 
-/** About a day on the slower chains, and on those whose contracts count the blocks of a slower one. */
+/** About a day on the slower chains, and on chains whose contracts count the blocks of a slower chain. */
 export const FAST_LIFE_BLOCKS = 86_400
 
 const BPS_SCALE = 10_000n
@@ -53,33 +53,33 @@ const BPS_FRACTION = 1_000
 const USDC_SCALE = 1_000_000
 
 const messageSent = id('MessageSent(bytes)')
-/** The first four bytes: what a call of it begins with. */
+/** The selector: the first four bytes of a call. */
 const getBlockNumber = dataSlice(id('getBlockNumber()'), 0, 4)
 
 type Options = {
   chains: BurnChain[]
   key: AttesterKey
   confirmations: Confirmations
-  /** Basis points of the amount that a fast transfer costs. */
+  /** Fee of a fast transfer in basis points of the amount. */
   fastFeeBps: number
-  /** Blocks, as contracts of the destination count them, after which a fast attestation expires. */
+  /** Blocks until a fast attestation expires, as the destination's contracts count them. */
   fastLifeBlocks: number
   faults: Faults
 }
 
-type Receipt = {
+type BurnReceipt = {
   status: string
   blockNumber: string
   logs: { address: string; topics: string[]; data: string }[]
 }
-/** `sent`: the message as the chain has it. */
-type Burn = { nonce: string; sent: string; blocks: number }
+/** `sent`: the message as the chain emitted it. */
+type FoundBurn = { nonce: string; sent: string; blocks: number }
 
 export type Attester = ReturnType<typeof createAttester>
 
 /**
- * Attests burns of the devnet under Circle's rules. What it has attested it remembers until it
- * ends; after that it attests the same burn again, under the same nonce.
+ * Attests burns of the devnet by Circle's rules. Attestations are kept in memory. After a restart the same burn is
+ * attested again, with the same nonce.
  */
 export function createAttester(options: Options) {
   const { chains, key, faults } = options
@@ -88,7 +88,7 @@ export function createAttester(options: Options) {
   const toFinalize = new Set<string>()
   const findChain = (domain: number) => chains.find((one) => one.domain === domain)
 
-  /** The burns of a transaction, in their order; none while it is not mined. */
+  /** The burns of a transaction in order. Empty until it is mined. */
   async function findBurns(domain: number, txHash: string): Promise<SeenBurn[]> {
     const chain = findChain(domain)
     if (!chain || faults.notFound) return []
@@ -98,7 +98,7 @@ export function createAttester(options: Options) {
     return Promise.all(burns.map((burn) => attest(burn, ageMs)))
   }
 
-  async function attest(burn: Burn, ageMs: number): Promise<SeenBurn> {
+  async function attest(burn: FoundBurn, ageMs: number): Promise<SeenBurn> {
     const { nonce, sent } = burn
     const { destinationDomain } = decodeCctpMessage(sent)
     const { isFast, fee, delayReason } = classify(sent, options)
@@ -117,13 +117,13 @@ export function createAttester(options: Options) {
   async function findExpiration(domain: number): Promise<bigint> {
     const chain = findChain(domain)
     if (!chain) return 0n
-    // What contracts there see: on Arbitrum that is not the number of the chain's own block.
+    // The block number that contracts there see. On Arbitrum it differs from the chain's own block number.
     const call = { to: MULTICALL_ADDRESS, data: getBlockNumber }
     const seen = BigInt(await callRpc<string>(chain.rpcUrl, 'eth_call', [call, 'latest']))
     return faults.expire ? seen : seen + BigInt(options.fastLifeBlocks)
   }
 
-  /** Has a fast attestation made again, as a final one. One that is final already stays. */
+  /** Creates a new attestation of a fast message, as a final one. A final attestation stays. */
   function finalize(nonce: string): 'accepted' | 'final' | 'unknown' {
     const executed = attested.get(nonce)?.decoded.finalityThresholdExecuted
     if (executed === undefined) return 'unknown'
@@ -135,16 +135,16 @@ export function createAttester(options: Options) {
   return { findBurns, finalize, domains: chains.map(({ domain }) => domain) }
 }
 
-/** The burns of a transaction, none when it is not mined or has failed. */
-async function readBurns({ rpcUrl, transmitter }: BurnChain, txHash: string): Promise<Burn[]> {
+/** The burns of a transaction. Empty when it is not mined or has failed. */
+async function readBurns({ rpcUrl, transmitter }: BurnChain, txHash: string): Promise<FoundBurn[]> {
   const [receipt, head] = await Promise.all([
-    callRpc<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', [txHash]),
+    callRpc<BurnReceipt | null>(rpcUrl, 'eth_getTransactionReceipt', [txHash]),
     callRpc<string>(rpcUrl, 'eth_blockNumber'),
   ])
-  const isMessage = ({ address, topics }: Receipt['logs'][number]) =>
+  const isMessage = ({ address, topics }: BurnReceipt['logs'][number]) =>
     topics[0] === messageSent && address.toLowerCase() === transmitter.toLowerCase()
   return (receipt?.logs ?? []).filter(isMessage).map(({ data }, index) => ({
-    // Made of what neither a restart of the service nor another block changes.
+    // Derived from values that a restart of the service or another block does not change.
     nonce: keccak256(concat([txHash, toBeHex(index, 32)])),
     sent: AbiCoder.defaultAbiCoder().decode(['bytes'], data)[0] as string,
     blocks: Number(head) - Number(receipt?.blockNumber) + 1,
@@ -152,8 +152,8 @@ async function readBurns({ rpcUrl, transmitter }: BurnChain, txHash: string): Pr
 }
 
 /**
- * Whether a burn is a fast transfer, and what it costs. One that pays too little for it, or is too large,
- * becomes a slow one.
+ * Whether a burn is a fast transfer, and its fee. A burn with too low a fee, or above the limit, becomes a standard
+ * one.
  */
 function classify(sent: string, options: Pick<Options, 'fastFeeBps' | 'faults'>) {
   const { amount, maxFee, minFinalityThreshold } = decodeCctpMessage(sent)
@@ -167,9 +167,9 @@ function classify(sent: string, options: Pick<Options, 'fastFeeBps' | 'faults'>)
   return { isFast: true, fee, delayReason: null }
 }
 
-/** The finality of a burn as far as the faults let it be seen, 0 for none. */
+/** The finality of a burn that the faults allow, 0 for none. */
 function reachedFinality(
-  { blocks }: Burn,
+  { blocks }: FoundBurn,
   ageMs: number,
   { confirmations, faults }: Pick<Options, 'confirmations' | 'faults'>,
 ): number {
@@ -178,9 +178,9 @@ function reachedFinality(
   return blocks >= confirmations.fast ? finality.confirmed : 0
 }
 
-type Verdict = { executed: number; fee: bigint; expirationBlock: bigint }
+type AttestationVerdict = { executed: number; fee: bigint; expirationBlock: bigint }
 
-function sign(key: AttesterKey, { nonce, sent }: Burn, verdict: Verdict): Attested {
+function sign(key: AttesterKey, { nonce, sent }: FoundBurn, verdict: AttestationVerdict): Attested {
   const message = fill(sent, {
     nonce: BigInt(nonce),
     finalityThresholdExecuted: BigInt(verdict.executed),

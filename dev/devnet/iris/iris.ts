@@ -16,11 +16,11 @@ import {
 import { deriveAttesterKey } from '../contracts/cctp.js'
 import { circleLimit, createLimiter, type Limit } from './limit.js'
 
-/** A block or two: what a fast transfer trusts. And about what the devnet calls final. */
+/** Fast transfers need one or two blocks. Final ones need about the devnet's finality depth. */
 const usualConfirmations: Confirmations = { fast: 2, standard: 15 }
 const USUAL_FEE_BPS = 1
 
-/** Fast transfers as far as nothing goes wrong, USDC: of one as much as one burn may move, and of all. */
+/** Limits of fast transfers without faults, in USDC: of one transfer as much as one burn may move, and of all. */
 const FAST_MAXIMUM = 10_000_000
 const FAST_ALLOWANCE = 10_000_000
 
@@ -34,35 +34,35 @@ const faultsBody = z.strictObject({
   fastAllowance: z.number().min(0),
 })
 
-type Options = {
+type IrisOptions = {
   chains: BurnChain[]
-  /** Any free one when 0. */
+  /** Any free port when 0. */
   port: number
   host?: string
   confirmations?: Confirmations
   fastFeeBps?: number
   fastLifeBlocks?: number
-  /** Circle's when absent. */
+  /** Circle's limit when absent. */
   limit?: Limit
 }
-/** `blocks`: how often it was asked too much, and then answered nobody for a while. */
+/** `blocks`: how often the rate limit was exceeded, which blocks all callers for a while. */
 export type Iris = { url: string; blocks(): number; stop(): Promise<void> }
 
-type Answer = { status: number; body: unknown }
-const refusal = (status: number, error: string): Answer => ({
+type IrisResponse = { status: number; body: unknown }
+const refusal = (status: number, error: string): IrisResponse => ({
   status,
   body: { code: status, error },
 })
 const notFound = refusal(404, 'Not found')
 
 /**
- * Stand-in for Circle's attestation service, called Iris, for the chains of the devnet. It speaks
- * Circle's protocol and keeps Circle's limit: who asks too much is answered 429 whatever he asks, as is
- * everybody else. `POST /dev/faults` with a part of `Faults` makes it misbehave, and is not counted.
+ * Stand-in for Circle's attestation service, Iris, for the chains of the devnet. It implements Circle's protocol and
+ * rate limit: after too many requests it responds with 429 to every caller. `POST /dev/faults` with a part of
+ * `Faults` injects faults and does not count.
  *
  * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v2
  */
-export async function startIris(options: Options): Promise<Iris> {
+export async function startIris(options: IrisOptions): Promise<Iris> {
   const { chains, port, host = '127.0.0.1', fastFeeBps = USUAL_FEE_BPS } = options
   const confirmations = options.confirmations ?? usualConfirmations
   const faults: Faults = {
@@ -98,14 +98,14 @@ export async function startIris(options: Options): Promise<Iris> {
   }
 }
 
-type Service = {
+type IrisService = {
   attester: Attester
   faults: Faults
   fastFeeBps: number
   limiter: ReturnType<typeof createLimiter>
 }
 
-async function answer(service: Service, request: IncomingMessage): Promise<Answer> {
+async function answer(service: IrisService, request: IncomingMessage): Promise<IrisResponse> {
   const { attester, faults, fastFeeBps, limiter } = service
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://iris')
   const route = `${request.method} ${pathname}`
@@ -129,7 +129,7 @@ async function answerMessages(
   attester: Attester,
   domain: number,
   txHash: string | null,
-): Promise<Answer> {
+): Promise<IrisResponse> {
   if (!txHash || !/^0x[0-9a-f]{64}$/i.test(txHash)) {
     return refusal(400, 'transactionHash is required')
   }
@@ -138,7 +138,7 @@ async function answerMessages(
   return refusal(404, 'Message hash not found')
 }
 
-/** As Circle describes a burn: a pending one has no message, and what a message says is text, or null. */
+/** Circle's format of a burn: a pending one has no message, and message fields are text or null. */
 function describeBurn({ nonce, attested, delayReason }: SeenBurn) {
   const common = { eventNonce: nonce, cctpVersion: 2, delayReason }
   if (!attested) {
@@ -160,7 +160,7 @@ function describeBurn({ nonce, attested, delayReason }: SeenBurn) {
 const asText = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-function answerFees(attester: Attester, domains: number[], fastFeeBps: number): Answer {
+function answerFees(attester: Attester, domains: number[], fastFeeBps: number): IrisResponse {
   if (!domains.every((domain) => attester.domains.includes(domain))) return notFound
   const body = [
     { finalityThreshold: finality.confirmed, minimumFee: fastFeeBps },
@@ -169,7 +169,7 @@ function answerFees(attester: Attester, domains: number[], fastFeeBps: number): 
   return { status: 200, body }
 }
 
-function answerReattest(attester: Attester, nonce: string): Answer {
+function answerReattest(attester: Attester, nonce: string): IrisResponse {
   const verdict = attester.finalize(nonce.toLowerCase())
   if (verdict === 'unknown') return notFound
   if (verdict === 'final') return refusal(400, 'Message is already finalized')
@@ -177,13 +177,13 @@ function answerReattest(attester: Attester, nonce: string): Answer {
   return { status: 200, body: { message, nonce } }
 }
 
-async function setFaults(faults: Faults, request: IncomingMessage): Promise<Answer> {
+async function setFaults(faults: Faults, request: IncomingMessage): Promise<IrisResponse> {
   const parsed = faultsBody.partial().safeParse(await json(request).catch(() => undefined))
   if (!parsed.success) return refusal(400, parsed.error.message)
   return { status: 200, body: Object.assign(faults, parsed.data) }
 }
 
-function send(response: ServerResponse, { status, body }: Answer): void {
+function send(response: ServerResponse, { status, body }: IrisResponse): void {
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
 }

@@ -1,17 +1,17 @@
-/** Requests that all callers together may make in any `windowMs`; above that nobody is answered for `blockMs`. */
+/** Requests that all callers together may send in any `windowMs`. Above it all callers are rejected for `blockMs`. */
 export type Limit = { requests: number; windowMs: number; blockMs: number }
 
 /** @see https://developers.circle.com/cctp/howtos/resolve-stuck-attestation */
 export const circleLimit: Limit = { requests: 35, windowMs: 1_000, blockMs: 5 * 60_000 }
 
-/** Counts requests, whatever they ask for. `blocks`: how often the limit was exceeded. */
+/** Counts all requests alike. `blocks`: how often the limit was exceeded. */
 export function createLimiter({ requests, windowMs, blockMs }: Limit) {
-  /** When requests of the last window came. */
+  /** Times of the requests in the last window. */
   let recent: number[] = []
   let blockedUntil = 0
   let blocks = 0
   return {
-    /** Counts one more; false while nobody is answered. */
+    /** Counts a request. False while all callers are rejected. */
     admit(): boolean {
       const now = performance.now()
       if (now < blockedUntil) return false

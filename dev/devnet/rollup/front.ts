@@ -12,10 +12,10 @@ import type { Ask, RawReceipt, Rollup } from './rollup.js'
 
 const rollups: Record<RollupKind, Rollup> = { nitro, 'op-stack': opStack }
 
-type Call = { id: unknown; method: string; params?: unknown[] }
-type Answer = { jsonrpc: '2.0'; id: unknown; result?: unknown; error?: unknown }
+type JsonRpcRequest = { id: unknown; method: string; params?: unknown[] }
+type JsonRpcResponse = { jsonrpc: '2.0'; id: unknown; result?: unknown; error?: unknown }
 
-/** Bodies with none of these names pass as they are. */
+/** Bodies without any of these method names pass unchanged. */
 const changed = [
   'eth_sendRawTransaction',
   'eth_getTransactionReceipt',
@@ -23,7 +23,7 @@ const changed = [
   'eth_maxPriorityFeePerGas',
 ]
 
-type Options = {
+type FrontOptions = {
   kind: RollupKind
   target: string
   host?: string | undefined
@@ -32,17 +32,17 @@ type Options = {
 export type Front = { url: string; stop(): Promise<void> }
 
 /**
- * Stand-in for the nodes of rollups: JSON-RPC in front of an anvil node, whose answers it changes where such a
- * node's differ by the costs of data on L1. Everything else passes byte by byte.
+ * Stand-in for the nodes of rollups: JSON-RPC in front of an anvil node. It changes the responses that depend on the
+ * cost of data on L1. Everything else passes byte by byte.
  *
  * @param options - `port`: a free one when absent.
  * @throws Error when the port is taken.
  */
-export async function startFront(options: Options): Promise<Front> {
+export async function startFront(options: FrontOptions): Promise<Front> {
   const { kind, target, host = '127.0.0.1', port = 0 } = options
   const [rollup, poolRule] = [rollups[kind], createPoolRule()]
   const server = createServer((request, response) => {
-    // As a node that is gone.
+    // Behaves like an unreachable node.
     pass({ rollup, poolRule, post: createPost(target) }, request, response).catch(() =>
       request.socket.destroy(),
     )
@@ -62,7 +62,7 @@ export async function startFront(options: Options): Promise<Front> {
   }
 }
 
-/** `post` asks the node behind. */
+/** `post` forwards to the node. */
 type Behind = { rollup: Rollup; poolRule: PoolRule; post: ReturnType<typeof createPost> }
 
 async function pass(behind: Behind, request: IncomingMessage, response: ServerResponse) {
@@ -76,10 +76,10 @@ async function pass(behind: Behind, request: IncomingMessage, response: ServerRe
   response.writeHead(statusCode, headers).end(text)
 }
 
-type Told = { rollup: Rollup; node: Node }
+type RollupAnswer = { rollup: Rollup; node: NodeClient }
 
 async function answerBody({ rollup, poolRule, post }: Behind, body: string): Promise<string> {
-  const parsed = JSON.parse(body) as Call | Call[]
+  const parsed = JSON.parse(body) as JsonRpcRequest | JsonRpcRequest[]
   const calls = Array.isArray(parsed) ? parsed : [parsed]
   const node = createNode(post)
   const sent = await readAllSent(calls)
@@ -94,7 +94,7 @@ async function answerBody({ rollup, poolRule, post }: Behind, body: string): Pro
     }),
   )
   const answers = await Promise.all(
-    calls.map(async (call, i): Promise<Answer> => {
+    calls.map(async (call, i): Promise<JsonRpcResponse> => {
       const [{ id }, error] = [call, refusals[i]]
       return error ? { jsonrpc: '2.0', id, error } : answerCall({ rollup, node }, call)
     }),
@@ -102,8 +102,8 @@ async function answerBody({ rollup, poolRule, post }: Behind, body: string): Pro
   return JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
 }
 
-/** A whole deployment takes a second: whatever else this process does has its turn in between. */
-async function readAllSent(calls: Call[]): Promise<(Sent | undefined)[]> {
+/** A whole deployment takes a second. Other work of this process gets its turn in between. */
+async function readAllSent(calls: JsonRpcRequest[]): Promise<(Sent | undefined)[]> {
   const sent: (Sent | undefined)[] = []
   for (const { method, params } of calls) {
     const isSent = method === 'eth_sendRawTransaction'
@@ -113,26 +113,31 @@ async function readAllSent(calls: Call[]): Promise<(Sent | undefined)[]> {
   return sent
 }
 
-type Question = Omit<Call, 'id'> & { resolve(answer: Answer): void; reject(error: unknown): void }
+type PendingRequest = Omit<JsonRpcRequest, 'id'> & {
+  resolve(answer: JsonRpcResponse): void
+  reject(error: unknown): void
+}
 
-type Node = {
-  /** The node's own answer to a call. */
-  tell(call: Omit<Call, 'id'>): Promise<Answer>
-  /** A result. What is asked alike is asked once. Throws when the node refuses. */
+type NodeClient = {
+  /** The node's own response to a call. */
+  forward(call: Omit<JsonRpcRequest, 'id'>): Promise<JsonRpcResponse>
+  /** A result. Identical calls share one request. Throws when the node returns an error. */
   ask: Ask
 }
 
-/** The node behind, for the calls of one body: what they ask in one turn it is asked in one batch, in their order. */
-function createNode(post: Behind['post']): Node {
-  const asked = new Map<string, Promise<Answer>>()
-  let questions: Question[] = []
+/** Client of the node for the calls of one body. Calls of one tick go out as one batch, in order. */
+function createNode(post: Behind['post']): NodeClient {
+  const asked = new Map<string, Promise<JsonRpcResponse>>()
+  let questions: PendingRequest[] = []
   const send = async () => {
     const sent = questions
     questions = []
     try {
       const calls = sent.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
       const { text } = await post(JSON.stringify(calls))
-      const answers = new Map((JSON.parse(text) as Answer[]).map((answer) => [answer.id, answer]))
+      const answers = new Map(
+        (JSON.parse(text) as JsonRpcResponse[]).map((answer) => [answer.id, answer]),
+      )
       sent.forEach(({ method, resolve, reject }, id) => {
         const answer = answers.get(id)
         if (answer) resolve(answer)
@@ -142,39 +147,45 @@ function createNode(post: Behind['post']): Node {
       for (const { reject } of sent) reject(error)
     }
   }
-  const tell = ({ method, params }: Omit<Call, 'id'>) =>
-    new Promise<Answer>((resolve, reject) => {
+  const forward = ({ method, params }: Omit<JsonRpcRequest, 'id'>) =>
+    new Promise<JsonRpcResponse>((resolve, reject) => {
       questions.push({ method, ...(params && { params }), resolve, reject })
       if (questions.length === 1) void setImmediate().then(send)
     })
   const ask = async <T>(method: string, params: unknown[]) => {
     const key = JSON.stringify([method, params])
-    const answer = asked.get(key) ?? tell({ method, params })
+    const answer = asked.get(key) ?? forward({ method, params })
     asked.set(key, answer)
     const { result, error } = await answer
     if (error) throw new Error(JSON.stringify(error))
     return result as T
   }
-  return { tell, ask }
+  return { forward, ask }
 }
 
-async function answerCall({ rollup, node }: Told, call: Call): Promise<Answer> {
+async function answerCall(
+  { rollup, node }: RollupAnswer,
+  call: JsonRpcRequest,
+): Promise<JsonRpcResponse> {
   const { id, method } = call
   if (method === 'eth_maxPriorityFeePerGas') {
     return { jsonrpc: '2.0', id, result: toQuantity(rollup.tipWei) }
   }
   if (method === 'eth_estimateGas') return answerEstimate({ rollup, node }, call)
-  const answer = { ...(await node.tell(call)), id }
+  const answer = { ...(await node.forward(call)), id }
   if (!answer.result || method !== 'eth_getTransactionReceipt') return answer
-  return { ...answer, result: await rollup.toldReceipt(node.ask, answer.result as RawReceipt) }
+  return { ...answer, result: await rollup.toReceipt(node.ask, answer.result as RawReceipt) }
 }
 
-async function answerEstimate({ rollup, node }: Told, call: Call): Promise<Answer> {
+async function answerEstimate(
+  { rollup, node }: RollupAnswer,
+  call: JsonRpcRequest,
+): Promise<JsonRpcResponse> {
   const { data, input } = call.params?.[0] as { data?: string; input?: string }
   const onTop = rollup.estimateOnTop(node.ask, data ?? input ?? '0x')
-  // Of a call that reverts nobody wants to know it.
+  // A call that reverts has no L1 costs to add.
   onTop.catch(() => undefined)
-  const answer = { ...(await node.tell(call)), id: call.id }
+  const answer = { ...(await node.forward(call)), id: call.id }
   if (!answer.result) return answer
   return { ...answer, result: toQuantity(BigInt(answer.result as string) + (await onTop)) }
 }

@@ -11,19 +11,19 @@ const baseFeeCall = gasInfo.encodeFunctionData('getL1BaseFeeEstimate')
 const BYTE_UNITS = 16n
 
 /**
- * An estimate expects dearer data and cheaper gas than there are: together about a quarter more.
+ * An estimate assumes more expensive data and cheaper gas than current: together about a quarter more.
  * @see https://github.com/OffchainLabs/nitro/blob/master/arbos/l1pricing/l1pricing.go
  */
 const ESTIMATE_PERCENT = 126n
-/** A signature and what else the estimated call lacks, bytes. */
+/** Bytes of the signature and of the other fields that an estimated call does not have yet. */
 const ESTIMATE_BYTES = 110n
 
 /**
- * Arbitrum Nitro: gas for L1 is part of a transaction's gas limit and of what it has used.
+ * Arbitrum Nitro: the gas limit and the gas used of a transaction include the gas for L1.
  * @see https://docs.arbitrum.io/how-arbitrum-works/deep-dives/gas-and-fees
  */
 export const nitro: Rollup = {
-  // First come, first served: a tip buys nothing and is not taken.
+  // First come, first served: tips have no effect and are not charged.
   tipWei: 0n,
 
   async refusalOf(ask, sent) {
@@ -33,7 +33,7 @@ export const nitro: Rollup = {
     return { code: REFUSED, message }
   },
 
-  async toldReceipt(ask, receipt) {
+  async toReceipt(ask, receipt) {
     const [raw, byteWei] = await Promise.all([readRaw(ask, receipt), readByteWei(ask)])
     if (!raw) return receipt
     const price = BigInt(receipt.effectiveGasPrice)
@@ -57,12 +57,12 @@ async function dataGas(ask: Ask, bytes: bigint): Promise<bigint> {
   return baseFeeWei === 0n ? 0n : (bytes * byteWei) / baseFeeWei
 }
 
-/** What posting a byte of compressed data on L1 costs now. */
+/** Current cost of a byte of compressed data on L1. */
 async function readByteWei(ask: Ask): Promise<bigint> {
   return BYTE_UNITS * (await readUint(ask, { to: ARB_GAS_INFO_ADDRESS, data: baseFeeCall }))
 }
 
-/** The sequencer compresses each transaction alone and quickly to tell its share of a batch. */
+/** The sequencer compresses each transaction alone and quickly to estimate its share of a batch. */
 function compressedBytes(data: Buffer): bigint {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 1 }
   return BigInt(brotliCompressSync(data, { params }).length)

@@ -9,15 +9,15 @@ const oracle = new Interface([
 const signatureFeeCall = oracle.encodeFunctionData('getL1Fee', ['0x'])
 const baseFeeCall = oracle.encodeFunctionData('l1BaseFee')
 
-/** What the oracle counts for a signature beside the bytes that it is given. */
+/** Bytes that the oracle adds for a signature. */
 const SIGNATURE_UNITS = 68n * 16n
 
 /**
- * OP Stack: a fee for L1 comes on top of the gas; the sender must have it.
+ * OP Stack: the sender pays a fee for L1 on top of the gas.
  * @see https://docs.optimism.io/stack/transactions/fees
  */
 export const opStack: Rollup = {
-  // op-geth's lowest suggestion.
+  // The lowest suggestion of op-geth.
   tipWei: 1_000_000n,
 
   async refusalOf(ask, { bytes, gasLimit, maxFeeWei, valueWei, sender }) {
@@ -30,11 +30,11 @@ export const opStack: Rollup = {
     const balance = BigInt(answer)
     const cost = gasLimit * maxFeeWei + valueWei + l1FeeOf(bytes, signatureWei)
     if (balance >= cost) return undefined
-    const told = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
-    return { code: REFUSED, message: `insufficient funds for gas * price + value: ${told}` }
+    const shortage = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
+    return { code: REFUSED, message: `insufficient funds for gas * price + value: ${shortage}` }
   },
 
-  async toldReceipt(ask, receipt) {
+  async toReceipt(ask, receipt) {
     const [raw, signatureWei, l1GasPrice] = await Promise.all([
       readRaw(ask, receipt),
       readSignatureWei(ask),
@@ -42,14 +42,14 @@ export const opStack: Rollup = {
     ])
     if (!raw) return receipt
     const l1 = { l1Fee: l1FeeOf(raw, signatureWei), l1GasUsed: calldataGas(raw), l1GasPrice }
-    const told = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
-    return { ...receipt, ...(Object.fromEntries(told) as object) }
+    const fees = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
+    return { ...receipt, ...(Object.fromEntries(fees) as object) }
   },
 
   estimateOnTop: () => Promise.resolve(0n),
 }
 
-/** The fee of a signature alone, which others are in proportion to: their bytes need not pass the oracle. */
+/** The fee of a signature alone. Other fees are proportional to it, so their bytes need no call of the oracle. */
 const readSignatureWei = (ask: Ask) =>
   readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data: signatureFeeCall })
 

@@ -1,25 +1,25 @@
 import { toBytes, type Sent } from '../sent.js'
 
-/** Why a node does not take a transaction, as JSON-RPC tells it. */
-export type Refusal = { code: number; message: string }
+/** The JSON-RPC error of a rejected transaction. */
+export type RpcRefusal = { code: number; message: string }
 
-/** Any request to the node behind. */
+/** Any request to the node behind the front. */
 export type Ask = <T>(method: string, params: unknown[]) => Promise<T>
 
 export type RawReceipt = { transactionHash: string; gasUsed: string; effectiveGasPrice: string }
 
-/** How a kind of rollup charges for the data of transactions, which it has to post on L1. */
+/** How a kind of rollup charges for the data of transactions that it posts on L1. */
 export type Rollup = {
-  /** What `eth_maxPriorityFeePerGas` usually answers, wei. */
+  /** Typical response of `eth_maxPriorityFeePerGas`, wei. */
   tipWei: bigint
-  refusalOf(ask: Ask, sent: Sent): Promise<Refusal | undefined>
-  /** A receipt as this kind of node tells it. */
-  toldReceipt(ask: Ask, receipt: RawReceipt): Promise<RawReceipt>
-  /** Gas that an estimate has on top, for a call with this data. */
+  refusalOf(ask: Ask, sent: Sent): Promise<RpcRefusal | undefined>
+  /** A receipt in the format of this kind of node. */
+  toReceipt(ask: Ask, receipt: RawReceipt): Promise<RawReceipt>
+  /** Gas that an estimate adds for a call with this data. */
   estimateOnTop(ask: Ask, data: string): Promise<bigint>
 }
 
-/** JSON-RPC: the code of geth for whatever has none of its own. */
+/** JSON-RPC error code of geth for errors without a code of their own. */
 export const REFUSED = -32_000
 
 export type ViewCall = { to: string; data: string }
@@ -28,7 +28,7 @@ export async function readUint(ask: Ask, call: ViewCall): Promise<bigint> {
   return BigInt(await ask<string>('eth_call', [call, 'latest']))
 }
 
-/** The signed bytes of a mined transaction, undefined when a reorg has just taken it back. */
+/** The signed bytes of a mined transaction; undefined when a reorg has just removed it. */
 export async function readRaw(
   ask: Ask,
   { transactionHash }: RawReceipt,
@@ -37,7 +37,7 @@ export async function readRaw(
   return raw === null ? undefined : toBytes(raw)
 }
 
-/** Gas of calldata: 4 for a zero, 16 for any other byte. */
+/** Gas of calldata: 4 for a zero byte, 16 for any other byte. */
 export function calldataGas(data: Buffer): bigint {
   let gas = 0
   for (const byte of data) gas += byte === 0 ? 4 : 16

@@ -69,7 +69,7 @@ contract DevCctpMessenger {
     event Denylisted(address indexed account);
     event UnDenylisted(address indexed account);
 
-    /// Whoever sends the transaction too, such as the lane that carries a wallet's operation.
+    /// Also checks the account that sends the transaction, such as the sender of a bundle.
     modifier notDenylistedCallers() {
         require(!isDenylisted[msg.sender] && !isDenylisted[tx.origin], "Denylistable: account is on denylist");
         _;

@@ -32,7 +32,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe('a delivery that has begun on another worker version', () => {
   test(
-    'stays there while another one is current; when its version is gone it is sent by the current one, once',
+    'stays on its version while another one is current; without a worker of its version the current one sends it, once',
     async () => {
       const customer = await hooks.newCustomer()
       let status = 503

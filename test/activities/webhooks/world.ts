@@ -13,7 +13,7 @@ import { runDeliveries, type Deliveries } from '../../../worker/deliveries.js'
 import { loadWebhookKey } from '../../../worker/webhookKey.js'
 import { startWorld, type ApiResponse, type ApiWorld } from '../../api/api.js'
 import { insertTestWallet, type TestWallet } from '../../db/rows.js'
-import { createHeardLog } from '../../support/heardLog.js'
+import { createCapturedLog } from '../../support/capturedLog.js'
 import { startTemporalServer, type TemporalServer } from '../../support/temporal/temporalServer.js'
 import '../../support/temporal/temporal.js'
 import { workflowBundle } from '../../support/temporal/workflowBundle.js'
@@ -68,7 +68,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   await registerSearchAttributes(client)
   const worker = connect(world.database.urlAs('steward_worker'), 10)
   const key = await loadWebhookKey(worker, keyFile)
-  const { log, lines } = createHeardLog('worker')
+  const { log, lines } = createCapturedLog('worker')
   const temporal = { untilThere: () => Promise.resolve() }
   const running = new Set<() => Promise<void>>()
 

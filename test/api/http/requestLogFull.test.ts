@@ -7,7 +7,7 @@ import { createAccount } from '../../../db/accounts/accounts.js'
 import type { RequestEntry } from '../../../db/usage/requests.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createHeardLog, type HeardLog } from '../../support/heardLog.js'
+import { createCapturedLog, type CapturedLog } from '../../support/capturedLog.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 /** What may wait, beside a batch that is being written. */
@@ -19,7 +19,7 @@ let database: TestDatabase
 let proxy: TcpProxy
 let db: Db
 let requests: RequestLog
-let heard: HeardLog
+let heard: CapturedLog
 let accountId: string
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   accountId = (await createAccount(database.db, { name: 'test', plan: 'pro' })).id
-  heard = createHeardLog('api')
+  heard = createCapturedLog('api')
   requests = createRequestLog(db, heard.log, BATCH_MS)
 })
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readReservationsOfToken } from '../../e2e/holdings.js'
+import { readWalletBalances } from '../../e2e/balances.js'
 import { openDevnet, type DevnetUser } from './devnet.js'
 import { jsonLines, linesOf } from './program.js'
 import type { Wallet } from '../../e2e/world.js'
@@ -40,14 +40,14 @@ describe('steward on a devnet', () => {
     expect([lines[0], ...lines.slice(-3, -1)]).toEqual(
       ends.map((end) => expect.stringMatching(end) as unknown),
     )
-    const { usdc, ...markets } = await readReservationsOfToken(devnet.world.nodes[chain], wallet)
+    const { usdc, ...markets } = await readWalletBalances(devnet.world.nodes[chain], wallet)
     expect([usdc, Object.values(markets).some((units) => units > 0n)]).toEqual([0n, true])
     const positions = (await json('positions', 'alice')) as { positions: object[] }
     expect(positions.positions).toMatchObject([{ chain, deposited: '1' }])
 
     const taken = await json('intents', 'withdraw', wallet.id, 'max', '--chain', chain)
     expect(taken).toMatchObject({ status: 'completed', action: 'withdraw' })
-    const after = await readReservationsOfToken(devnet.world.nodes[chain], wallet)
+    const after = await readWalletBalances(devnet.world.nodes[chain], wallet)
     expect(after.usdc).toBeGreaterThanOrEqual(999_999n)
   }, 180_000)
 

@@ -60,7 +60,7 @@ describeWithBrowser('dashboard on a whole stack', () => {
         amount: 1,
         chain: 'base-sepolia',
       })
-      await world.untilOver(id)
+      await world.untilFinished(id)
       const { page: signedIn } = await world.people.join({ role: 'owner', isOperator: true })
       const storageState = await signedIn.context().storageState()
       const inside = await world.browser.newContext({ bypassCSP: true, storageState })

@@ -1,5 +1,5 @@
-import { readReservationsOfToken, sum } from '../../e2e/holdings.js'
-import { joinWorld, type World } from '../../e2e/world.js'
+import { readWalletBalances, sum } from '../../e2e/balances.js'
+import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 
 /** Joins the stack of the run with a new account for one example. */
 export async function openExample() {
@@ -15,9 +15,9 @@ export async function openExample() {
 export type ExampleWorld = Awaited<ReturnType<typeof openExample>>
 
 /** Base units of USDC that a wallet holds and has lent, over all chains. */
-async function readUsdc({ nodes }: World, address: string) {
+async function readUsdc({ nodes }: E2eWorld, address: string) {
   const all = await Promise.all(
-    Object.values(nodes).map((node) => readReservationsOfToken(node, { address })),
+    Object.values(nodes).map((node) => readWalletBalances(node, { address })),
   )
   return {
     held: sum(all.map(({ usdc }) => usdc)),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { joinWorld, type World } from '../../e2e/world.js'
+import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 import { startControl, type Control } from './control.js'
 import { findPython } from './environment.js'
@@ -13,7 +13,7 @@ const STACK_MS = 600_000
 const OUTAGE_MS = 1_500
 
 describeWithPython('steward-sdk with the whole service during failures', () => {
-  let world: World
+  let world: E2eWorld
   let proxy: TcpProxy
   let control: Control
   let report: Awaited<ReturnType<typeof runCases>>

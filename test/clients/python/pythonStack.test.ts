@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { joinWorld, type World } from '../../e2e/world.js'
+import { joinWorld, type E2eWorld } from '../../e2e/world.js'
 import { findPython } from './environment.js'
 import { describeCases, runCases } from './pytest.js'
 
@@ -11,7 +11,7 @@ const STACK_MS = 600_000
 const files = ['stack/test_timeline.py', 'stack/test_savings_app.py'] as const
 
 describeWithPython('steward-sdk with the whole service', () => {
-  let world: World
+  let world: E2eWorld
   let report: Awaited<ReturnType<typeof runCases>>
 
   beforeAll(async () => {

@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 
 const started: Anvil[] = []
-/** A node that ends with its test, also where that fails. */
+/** A node that ends with its test, also after a failure. */
 async function startAnvil(options: StartOptions): Promise<Anvil> {
   const node = await anvil.startAnvil(options)
   started.push(node)
@@ -42,7 +42,7 @@ async function waitForBlock(node: Anvil, number: number): Promise<void> {
 }
 
 describe('startAnvil', () => {
-  test('ends the node, however often it is asked to', async () => {
+  test('ends the node; a second stop has no effect', async () => {
     const node = await startAnvil({ chainId })
     await node.stop()
     await node.stop()
@@ -61,23 +61,23 @@ describe('startAnvil', () => {
     const begun = performance.now()
     await waitForBlock(node, number + 8)
     const mined = (await readHead(node)).number - number
-    // A busy machine wakes up late: what counts are the blocks of the time that has really gone by.
+    // A busy machine wakes up late, so the expected blocks follow from the elapsed time.
     const due = (performance.now() - begun) / 100
     expect(mined).toBeGreaterThanOrEqual(Math.floor(due * 0.6))
     expect(mined).toBeLessThanOrEqual(Math.ceil(due) + 2)
   })
 
-  test('mines nothing of its own when it is tended', async () => {
+  test('a tended node mines no block of its own', async () => {
     const node = await startAnvil({ chainId, blockTimeSeconds: 3_600, mining: 'tended' })
     const { number } = await readHead(node)
-    // Another one with a block time goes on meanwhile.
+    // Meanwhile a node with a block time mines.
     const other = await startAnvil({ chainId, blockTimeSeconds: 0.1 })
     await waitForBlock(other, 10)
     await other.stop()
     expect((await readHead(node)).number).toBe(number)
   })
 
-  test('keeps the base fee of a tended node, however idle it is', async () => {
+  test('keeps the base fee of an idle tended node', async () => {
     const baseFeeWei = 20_000_000n
     const mining = 'tended'
     const node = await startAnvil({ chainId, blockTimeSeconds: 0.02, mining, baseFeeWei })
@@ -100,7 +100,7 @@ describe('startAnvil', () => {
     expect(await callRpc(node.url, 'eth_getCode', [account, 'finalized'])).toBe('0x')
   })
 
-  test('goes on where it stopped', async () => {
+  test('continues from its last block after a restart', async () => {
     const options = { chainId, blockTimeSeconds: 0.1, stateFile: path.join(folder, 'stopped') }
     const first = await startAnvil(options)
     await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
@@ -116,7 +116,7 @@ describe('startAnvil', () => {
     expect((await readHead(second)).timestamp).toBeGreaterThanOrEqual(head.timestamp)
   })
 
-  /** A node that was killed after longer than it is between two writings, and started again. */
+  /** A node that was killed after more than one dump interval, and restarted. */
   async function startKilled(name: string, stateIntervalSeconds: number): Promise<Anvil> {
     const stateFile = path.join(folder, name)
     const options = { chainId, blockTimeSeconds: 0.1, stateFile, stateIntervalSeconds }
@@ -129,13 +129,13 @@ describe('startAnvil', () => {
   }
   const readBalance = (node: Anvil) => callRpc(node.url, 'eth_getBalance', [account, 'latest'])
 
-  test('loses seconds, not the chain, when it is killed', async () => {
+  test('loses only seconds of the chain when it is killed', async () => {
     const node = await startKilled('killed', 1)
     expect(await readBalance(node)).toBe('0x7b')
     expect((await readHead(node)).number).toBeGreaterThan(5)
   })
 
-  test('loses all when it is killed before it was told to write', async () => {
+  test('loses the chain when it is killed before the first dump', async () => {
     const node = await startKilled('seldom', 86_400)
     expect(await readBalance(node)).toBe('0x0')
   })
@@ -159,7 +159,7 @@ describe('prepareState', () => {
     expect(read(file)).toEqual({ best_block_number: 1000, blocks: kept })
   })
 
-  test('takes the copy when the node was killed while writing', () => {
+  test('uses the copy when the node was killed during a dump', () => {
     const whole = { best_block_number: 0, blocks: [block(0)] }
     write('torn.last', JSON.stringify(whole))
     const file = write('torn', JSON.stringify(whole).slice(0, -5))
@@ -167,8 +167,8 @@ describe('prepareState', () => {
     expect(read(file)).toEqual(whole)
   })
 
-  test('leaves a file alone that is larger than any text here, unless it is torn', () => {
-    /** A file with a hole, which takes no room on the disk. */
+  test('leaves a file unchanged that is too large to parse, unless it is incomplete', () => {
+    /** A file with a hole, which uses no disk space. */
     const large = (file: string, end: string) => {
       const at = write(file, '{')
       fs.truncateSync(at, constants.MAX_STRING_LENGTH)
@@ -186,7 +186,7 @@ describe('prepareState', () => {
     expect(fs.statSync(torn).size).toBe(constants.MAX_STRING_LENGTH + 2)
   })
 
-  test('error: asks to delete a file that is damaged and has no copy', () => {
+  test('error: a damaged file without a copy; asks to delete it', () => {
     const file = write('damaged', '{"blocks":[')
     expect(() => prepareState(file)).toThrow('is damaged')
   })

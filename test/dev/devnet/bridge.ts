@@ -10,7 +10,7 @@ import { sendFrom, users } from './send.js'
 const [sender, recipient, stranger] = users
 const usdc = 1_000_000n
 
-/** As Circle publishes them, so that the stand-ins are held to the real names. */
+/** The ABI as Circle publishes it, so that the stand-ins must match the real names. */
 export const messenger = new Interface([
   `function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient,
     address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)`,
@@ -31,10 +31,10 @@ export const transmitter = new Interface([
 ])
 const token = new Interface(['function approve(address spender, uint256 amount)'])
 
-/** Who burns, who is paid, and who brings messages. */
+/** The accounts that burn, receive, and submit messages. */
 export const people = { sender, recipient, stranger }
 
-export type Order = {
+export type BurnArguments = {
   from: ChainClient
   to: ChainClient
   amount?: bigint
@@ -44,7 +44,7 @@ export type Order = {
   recipient?: string
 }
 
-export type Message = {
+export type DeliveredMessage = {
   message: string
   attestation: string
   eventNonce: string
@@ -53,14 +53,13 @@ export type Message = {
   decodedMessage: { decodedMessageBody: Record<string, string | null> } & Record<string, string>
 }
 
-/** For tests that ask again and again. */
+/** For tests that poll. */
 const unlimited: Limit = { requests: Infinity, windowMs: 1, blockMs: 1 }
 
-export type Bridge = Awaited<ReturnType<typeof startBridge>>
+export type TestBridge = Awaited<ReturnType<typeof startBridge>>
 
 /**
- * Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns
- * after 4.
+ * Two chains that mine a block per transaction. Burns are attested after 2 blocks, final ones after 4.
  */
 export async function startBridge({ limit = unlimited }: { limit?: Limit } = {}) {
   const world = await startChains(['arbitrum-sepolia', 'base-sepolia'])
@@ -82,7 +81,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
 
   async function askFor(from: ChainClient, hash: string) {
     const answer = await ask(`/v2/messages/${from.chain.cctp.domain}?transactionHash=${hash}`)
-    const { messages } = (await answer.json()) as { messages?: Message[] }
+    const { messages } = (await answer.json()) as { messages?: DeliveredMessage[] }
     return { status: answer.status, message: messages?.[0] }
   }
 
@@ -90,8 +89,8 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
     ...{ arbitrum, base, ask, askFor },
     mine: (at: ChainClient, blocks: number) => mine(world.urls[at.chain.name], blocks),
 
-    /** Burns new money of the sender, in a block of its own; the hash of the transaction. */
-    async burn(order: Order): Promise<string> {
+    /** Burns new money of the sender in a block of its own. Returns the hash of the transaction. */
+    async burn(order: BurnArguments): Promise<string> {
       const { from, amount = usdc } = order
       const { name, usdc: asset, cctp } = from.chain
       await world.mint(name, sender, amount)
@@ -100,11 +99,11 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
       return (await sendFrom(from, sender, burnCall(order))).transactionHash
     },
 
-    /** The attested message of a burn, after so many blocks on top. */
-    async attested(from: ChainClient, hash: string, blocks = 1): Promise<Message> {
+    /** The attested message of a burn, after the given number of blocks on top. */
+    async attested(from: ChainClient, hash: string, blocks = 1): Promise<DeliveredMessage> {
       await mine(world.urls[from.chain.name], blocks)
       const { message } = await askFor(from, hash)
-      if (message?.status !== 'complete') throw new Error('It is not attested.')
+      if (message?.status !== 'complete') throw new Error('The burn is not attested.')
       return message
     },
 
@@ -124,7 +123,7 @@ export async function startBridge({ limit = unlimited }: { limit?: Limit } = {})
   }
 }
 
-export function burnCall(order: Order) {
+export function burnCall(order: BurnArguments) {
   const { from, to, amount = usdc, maxFee = 200n, finality = 1_000 } = order
   const accounts = [order.recipient ?? recipient, order.caller ?? ZeroAddress]
   const [mintRecipient, caller] = accounts.map((account) => zeroPadValue(account, 32))
@@ -135,16 +134,16 @@ export function burnCall(order: Order) {
 
 export const mintCall = (
   to: ChainClient,
-  { message, attestation }: Pick<Message, 'message' | 'attestation'>,
+  { message, attestation }: Pick<DeliveredMessage, 'message' | 'attestation'>,
 ) => ({
   to: to.chain.cctp.messageTransmitter,
   data: transmitter.encodeFunctionData('receiveMessage', [message, attestation]),
 })
 
-export const mintAt = (to: ChainClient, message: Message, by: string = stranger) =>
+export const mintAt = (to: ChainClient, message: DeliveredMessage, by: string = stranger) =>
   sendFrom(to, by, mintCall(to, message))
 
-/** What a call would be refused with. */
+/** The error of a call that reverts. */
 export async function refusal(client: ChainClient, from: string, call: object): Promise<string> {
   const answer = client.send('eth_call', [{ from, ...call }, 'latest'])
   return answer.then(

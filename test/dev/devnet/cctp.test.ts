@@ -22,8 +22,8 @@ import {
   refusal,
   startBridge,
   transmitter,
-  type Bridge,
-  type Order,
+  type TestBridge,
+  type BurnArguments,
 } from './bridge.js'
 import { sendFrom } from './send.js'
 
@@ -31,7 +31,7 @@ const { sender, recipient, stranger } = people
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const usdc = 1_000_000n
 
-let bridge: Bridge
+let bridge: TestBridge
 let arbitrum: ChainClient
 let base: ChainClient
 beforeAll(async () => {
@@ -41,7 +41,8 @@ beforeAll(async () => {
 afterAll(() => bridge?.stop())
 
 /** From arbitrum to base. */
-const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: base, ...order })
+const burn = (order: Partial<BurnArguments> = {}) =>
+  bridge.burn({ from: arbitrum, to: base, ...order })
 
 async function read(client: ChainClient, abi: Interface, name: string, parameters: unknown[]) {
   const { tokenMessenger, messageTransmitter } = client.chain.cctp
@@ -79,7 +80,7 @@ describe('a transfer', () => {
     expect(received?.args.toObject()).toMatchObject({ caller: stranger, ...expected })
   })
 
-  test('begins with an event that tells the whole order', async () => {
+  test('begins with an event that contains all parameters', async () => {
     const receipt = await readReceipt(arbitrum, await burn())
     const event = receipt?.logs.map((log) => messenger.parseLog(log)).find((one) => one)
     expect(event?.args.toObject()).toMatchObject({
@@ -100,7 +101,7 @@ describe('a transfer', () => {
 })
 
 describe('receiveMessage refuses', () => {
-  test('other signatures, and another message under the same ones', async () => {
+  test('other signatures, and another message with the same signatures', async () => {
     const { message, attestation } = await bridge.attested(arbitrum, await burn())
     const [first, second] = [dataSlice(attestation, 0, 65), dataSlice(attestation, 65)]
     const thief = HDNodeWallet.fromPhrase(DEVNET_MNEMONIC).signingKey
@@ -122,7 +123,7 @@ describe('receiveMessage refuses', () => {
     expect(await refusal(base, stranger, call)).toContain('Invalid signature')
   })
 
-  test('what the burn emitted, which has no nonce, even when it is signed', async () => {
+  test('the message of the burn, which has no nonce, even with signatures', async () => {
     const { message } = await bridge.attested(arbitrum, await burn())
     const [nonceStart, nonceEnd] = [2 + 12 * 2, 2 + 44 * 2]
     const bare = message.slice(0, nonceStart) + '0'.repeat(64) + message.slice(nonceEnd)
@@ -131,7 +132,7 @@ describe('receiveMessage refuses', () => {
     expect(await refusal(base, stranger, call)).toContain('Nonce already used')
   })
 
-  test('another chain, and whoever is not the caller that the burn names', async () => {
+  test('another chain, and any other caller than the burn names', async () => {
     const message = await bridge.attested(arbitrum, await burn({ caller: recipient }))
     expect(await refusal(arbitrum, recipient, mintCall(arbitrum, message))).toContain('domain')
     expect(await refusal(base, stranger, mintCall(base, message))).toContain('Invalid caller')
@@ -140,12 +141,12 @@ describe('receiveMessage refuses', () => {
 })
 
 describe('depositForBurn refuses', () => {
-  /** A chain that the messenger does not know. */
+  /** A chain that is unknown to the messenger. */
   const nowhere = (): ChainClient => {
     const { chain, ...client } = base
     return { ...client, chain: { ...chain, cctp: { ...chain.cctp, domain: 99 } } }
   }
-  test.each<[string, () => Partial<Order>, string]>([
+  test.each<[string, () => Partial<BurnArguments>, string]>([
     ['no money', () => ({ amount: 0n, maxFee: 0n }), 'Amount must be nonzero'],
     ['no recipient', () => ({ recipient: ZeroAddress }), 'Mint recipient must be nonzero'],
     ['a fee of all', () => ({ maxFee: usdc }), 'Max fee must be less than amount'],
@@ -156,7 +157,7 @@ describe('depositForBurn refuses', () => {
     expect(await refusal(arbitrum, sender, call)).toContain(reason)
   })
 
-  test('a fee limit below the least fee of the chain', async () => {
+  test('a fee limit below the minimum fee of the chain', async () => {
     const leastFee = (amount: bigint) => read(arbitrum, messenger, 'getMinFeeAmount', [amount])
     const setMinFee = (thousandthsOfBps: number) => {
       const data = messenger.encodeFunctionData('setMinFee', [thousandthsOfBps])
@@ -199,7 +200,7 @@ describe('Circle may', () => {
     await sendFrom(arbitrum, sender, approval)
   })
 
-  test('bound a burn: ten million USDC unless it says otherwise', async () => {
+  test('limit a burn: ten million USDC by default', async () => {
     const asset = arbitrum.chain.usdc.address
     const [minter] = await readContract(arbitrum, {
       ...{ to: arbitrum.chain.cctp.tokenMessenger, abi: circle, name: 'localMinter' },
@@ -236,7 +237,7 @@ describe('Circle may', () => {
     await mintAt(base, message)
   })
 
-  test('alone do so', async () => {
+  test('and no other account', async () => {
     const { tokenMessenger: to, messageTransmitter } = arbitrum.chain.cctp
     for (const [call, reason] of [
       [{ to, data: order('denylist', [sender]) }, 'Denylistable: caller is not denylister'],

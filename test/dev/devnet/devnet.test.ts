@@ -18,10 +18,15 @@ import { deployChain, fundOperators } from '../../../dev/devnet/deploy.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { createWallet, sponsorCalls, waitForMined } from './sponsor.js'
 
-type Chain = { url: string; chainId: number; contracts: DevnetContracts; stop(): Promise<void> }
+type RunningDevnet = {
+  url: string
+  chainId: number
+  contracts: DevnetContracts
+  stop(): Promise<void>
+}
 
 const name: ChainName = 'arbitrum-sepolia'
-/** Accounts of the devnet's mnemonic, for which anvil signs: the first deployed everything. */
+/** Accounts of the devnet's mnemonic, for which anvil signs. The first one deployed all contracts. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const sponsor = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11'
@@ -33,7 +38,7 @@ const pool = new Interface(readAaveArtifact('protocol/pool/Pool').abi)
 const account = new Interface(readAccountArtifact('Simple7702Account').abi)
 
 const nodes: Anvil[] = []
-const chains = new Map<ChainName, Chain>()
+const chains = new Map<ChainName, RunningDevnet>()
 
 async function startNode(chain: ChainName): Promise<Anvil & { chainId: number }> {
   const { chainId } = createRegistry('testnet').get(chain)
@@ -42,7 +47,7 @@ async function startNode(chain: ChainName): Promise<Anvil & { chainId: number }>
   return { ...node, chainId }
 }
 
-function getChain(chain: ChainName = name): Chain {
+function getChain(chain: ChainName = name): RunningDevnet {
   const found = chains.get(chain)
   if (!found) throw new Error(`${chain} was not started.`)
   return found
@@ -73,7 +78,7 @@ async function send(transaction: object, url = getChain().url) {
 }
 
 /** Supply APY of USDC in percent, compounded per second as Aave does. */
-async function readApy({ url, contracts }: Chain): Promise<number> {
+async function readApy({ url, contracts }: RunningDevnet): Promise<number> {
   const [reserve] = await read(
     contracts.aavePool,
     pool,
@@ -90,10 +95,10 @@ async function mint(holder: string, amount: bigint): Promise<void> {
   await send({ from: owner, to: getChain().contracts.usdc, data })
 }
 
-/** What the registry of public networks says of Circle's USDC. */
+/** Circle's USDC by the registry of public networks. */
 const domainOf = (chain: ChainName) => createRegistry('testnet').get(chain).usdc.eip712
 
-/** An EIP-3009 transfer of the holder, to be sent by somebody else. */
+/** An EIP-3009 transfer of the holder, to be sent by another account. */
 async function authorizeTransfer(holder: Wallet, to: string, value: bigint, signer = holder) {
   const { chainId, contracts } = getChain()
   const nonce = hexlify(randomBytes(32))
@@ -181,7 +186,7 @@ describe('Aave', () => {
     expect(await readApy(getChain(chain))).toBeCloseTo(percent, 2)
   })
 
-  test('a deposit grows at the rate that was read', async () => {
+  test('a deposit earns the displayed rate', async () => {
     const { url, contracts } = getChain('base-sepolia')
     const apy = await readApy(getChain('base-sepolia'))
     const before = await balanceOf(owner, contracts.aToken, url)
@@ -191,7 +196,7 @@ describe('Aave', () => {
     expect((growth ** 12 - 1) * 100).toBeCloseTo(apy, 1)
   })
 
-  test('takes the deposit of a wallet without ETH', async () => {
+  test('accepts the deposit of a wallet without ETH', async () => {
     const { url, contracts } = getChain()
     const { address } = await depositSponsored()
     expect(await balanceOf(address, contracts.aToken)).toBeGreaterThanOrEqual(10n * usdc)
@@ -209,7 +214,7 @@ describe('deployChain', () => {
     expect(await read(DELEGATE_ADDRESS, account, 'entryPoint', [], url)).toEqual([
       ENTRY_POINT_ADDRESS,
     ])
-    // EntryPoint's code holds its chain id, so only its size is the same everywhere.
+    // The code of EntryPoint contains the chain id, so only its size is the same everywhere.
     const entryPoint = await callRpc<string>(url, 'eth_getCode', [ENTRY_POINT_ADDRESS, 'latest'])
     expect(entryPoint).toHaveLength(readAccountArtifact('EntryPoint').deployedBytecode.length)
   })
@@ -234,7 +239,7 @@ describe('deployChain', () => {
     expect(await callRpc<string>(url, 'eth_blockNumber')).toBe(before)
   })
 
-  test('finishes what was interrupted', async () => {
+  test('completes an interrupted deployment', async () => {
     const { url, contracts } = getChain()
     const block = await callRpc<{ transactions: string[] }>(url, 'eth_getBlockByNumber', [
       '0x1',
@@ -247,7 +252,7 @@ describe('deployChain', () => {
     expect(await readApy({ ...getChain(), url: other.url })).toBeCloseTo(3.51, 2)
   })
 
-  test('refuses a chain on which somebody else used the key', async () => {
+  test('error: a chain with other transactions of the deployer', async () => {
     const { url } = await startNode(name)
     await send({ from: owner, to: sponsor, value: '0x1' }, url)
     await expect(deployChain(name, url)).rejects.toThrow('deployed by another version')

@@ -7,8 +7,8 @@ import { callRpc, callRpcBatch, type RpcCall } from '../../../dev/devnet/rpc.js'
 import { ARB_GAS_INFO_ADDRESS } from '../../../evm/l1Costs.js'
 import { startFaultProxy, type FaultProxy } from '../../support/faultProxy.js'
 
-/** A stand-in must not take what belongs to what it stands beside. */
-describe('what a front asks the node behind it', () => {
+/** A front must not slow down or overload its node. */
+describe('requests of a front to its node', () => {
   let node: Anvil
   let counted: FaultProxy
   let front: Front
@@ -28,7 +28,7 @@ describe('what a front asks the node behind it', () => {
 
   const to = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
   const estimate: RpcCall = ['eth_estimateGas', [{ from: to, to, data: '0x01' }]]
-  /** Requests to the node for a batch that is answered without an error. */
+  /** Requests to the node for a batch without errors. */
   const requestsFor = async (calls: RpcCall[]) => {
     const before = counted.load.total
     const answers = await callRpcBatch(front.url, calls)
@@ -36,7 +36,7 @@ describe('what a front asks the node behind it', () => {
     return counted.load.total - before
   }
 
-  test('estimates: one request, with what posting on L1 costs', async () => {
+  test('estimates: one request, including the L1 costs', async () => {
     expect(await requestsFor([estimate])).toBe(1)
     expect(await requestsFor([estimate, ['eth_chainId', []], estimate])).toBe(1)
   })

@@ -11,14 +11,14 @@ import {
   people,
   refusal,
   startBridge,
-  type Bridge,
-  type Order,
+  type TestBridge,
+  type BurnArguments,
 } from './bridge.js'
 
 const { sender, recipient, stranger } = people
 const usdc = 1_000_000n
 
-let bridge: Bridge
+let bridge: TestBridge
 let arbitrum: ChainClient
 let base: ChainClient
 beforeAll(async () => {
@@ -33,7 +33,8 @@ const noFaults = {
 afterEach(async () => void (await bridge.setFaults(noFaults)))
 
 /** From arbitrum to base. */
-const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: base, ...order })
+const burn = (order: Partial<BurnArguments> = {}) =>
+  bridge.burn({ from: arbitrum, to: base, ...order })
 const ask = async (hash: string) => (await bridge.askFor(arbitrum, hash)).message
 const attested = (hash: string, blocks = 1) => bridge.attested(arbitrum, hash, blocks)
 const statusOf = async (path: string, init?: RequestInit) => (await bridge.ask(path, init)).status
@@ -49,7 +50,7 @@ describe('a fast burn', () => {
     expect((await attested(hash)).eventNonce).toBe(pending?.eventNonce)
   })
 
-  test('is described as Circle does: numbers are text', async () => {
+  test('has the format of Circle: numbers are text', async () => {
     const { decodedMessage, eventNonce, ...rest } = await attested(await burn({ maxFee: 250n }))
     expect(rest).toMatchObject({ cctpVersion: 2, status: 'complete', delayReason: null })
     expect(decodedMessage).toMatchObject({
@@ -104,7 +105,7 @@ test('a standard burn waits for finality and costs nothing', async () => {
 })
 
 describe('POST /v2/reattest', () => {
-  test('an expired attestation is made again as final, and minted at the same fee', async () => {
+  test('an expired attestation is reissued as final, and minted at the same fee', async () => {
     await bridge.setFaults({ expire: true })
     const hash = await burn()
     const expired = await attested(hash)
@@ -121,7 +122,7 @@ describe('POST /v2/reattest', () => {
     expect(await refusal(base, stranger, mintCall(base, expired))).toContain('Nonce already used')
   })
 
-  test('an attestation stays as it is until the burn is final', async () => {
+  test('an attestation stays unchanged until the burn is final', async () => {
     await bridge.setFaults({ expire: true })
     const hash = await burn()
     const { eventNonce, message } = await attested(hash)
@@ -129,7 +130,7 @@ describe('POST /v2/reattest', () => {
     expect((await ask(hash))?.message).toBe(message)
   })
 
-  test('400 for a message that is final already, and it stays as it is', async () => {
+  test('400 for a message that is already final, which stays unchanged', async () => {
     const hash = await burn({ finality: 2_000, maxFee: 0n })
     const final = await attested(hash, 3)
     const answer = await bridge.ask(`/v2/reattest/${final.eventNonce}`, { method: 'POST' })
@@ -144,7 +145,7 @@ describe('POST /v2/reattest', () => {
 })
 
 describe('POST /dev/faults', () => {
-  test('stuck: pending until it is switched off', async () => {
+  test('stuck: pending until the fault is cleared', async () => {
     await bridge.setFaults({ stuck: true })
     const hash = await burn()
     await expect(attested(hash, 9)).rejects.toThrow('not attested')
@@ -152,7 +153,7 @@ describe('POST /dev/faults', () => {
     await attested(hash, 0)
   })
 
-  test('delayMs: pending until it has passed', async () => {
+  test('delayMs: pending until the delay has passed', async () => {
     await bridge.setFaults({ delayMs: 3_600_000 })
     const hash = await burn()
     await expect(attested(hash, 9)).rejects.toThrow('not attested')
@@ -160,7 +161,7 @@ describe('POST /dev/faults', () => {
     while ((await ask(hash))?.status !== 'complete');
   })
 
-  test('notFound: 404 until it is switched off', async () => {
+  test('notFound: 404 until the fault is cleared', async () => {
     await bridge.setFaults({ notFound: true })
     const hash = await burn()
     expect((await bridge.askFor(arbitrum, hash)).status).toBe(404)
@@ -168,7 +169,7 @@ describe('POST /dev/faults', () => {
     expect((await bridge.askFor(arbitrum, hash)).status).toBe(200)
   })
 
-  test('outage: 503 everywhere, and what was attested is there afterwards', async () => {
+  test('outage: 503 on every path, and earlier attestations remain', async () => {
     const hash = await burn()
     const message = await attested(hash)
     await bridge.setFaults({ outage: true })
@@ -183,7 +184,7 @@ describe('POST /dev/faults', () => {
   })
 })
 
-test('an attestation for arbitrum expires by the number that contracts see there', async () => {
+test('an attestation for arbitrum expires by the block number that contracts see there', async () => {
   await bridge.setFaults({ expire: true })
   const hash = await bridge.burn({ from: base, to: arbitrum })
   const { decodedMessage } = await bridge.attested(base, hash)
@@ -199,12 +200,12 @@ describe('startIris', () => {
     expect((await ask(hash))?.eventNonce).toBe(eventNonce)
   })
 
-  test('knows a burn on its own chain only', async () => {
+  test('finds a burn on its own chain only', async () => {
     const hash = await burn()
     expect((await bridge.askFor(base, hash)).status).toBe(404)
   })
 
-  test('tells fees and allowance', async () => {
+  test('returns fees and allowance', async () => {
     const read = async (path: string) => (await bridge.ask(path)).json()
     expect(await read('/v2/burn/USDC/fees/3/6')).toEqual([
       { finalityThreshold: 1_000, minimumFee: 1 },
@@ -233,12 +234,12 @@ describe('the limit', () => {
   const statuses = async (url: string, paths: string[]) =>
     Promise.all(paths.map(async (path) => (await fetch(url + path)).status))
 
-  test("is Circle's: 35 requests a second, and then nobody is answered for 5 minutes", () => {
+  test("is Circle's: 35 requests a second, then all callers are rejected for 5 minutes", () => {
     expect(circleLimit).toEqual({ requests: 35, windowMs: 1_000, blockMs: 300_000 })
   })
 
-  test('counts all that is asked together, and then answers nothing at all', async () => {
-    // A window that no slow machine leaves.
+  test('counts all requests together, then rejects every path', async () => {
+    // Longer than the test on a slow machine.
     const iris = await start({ ...circleLimit, windowMs: 3_600_000 })
     try {
       const messages = `/v2/messages/3?transactionHash=${ZeroHash}`
@@ -255,7 +256,7 @@ describe('the limit', () => {
     }
   })
 
-  test('ends by itself', async () => {
+  test('ends after its time', async () => {
     const iris = await start({ requests: 1, windowMs: 20, blockMs: 40 })
     try {
       while ((await fetch(iris.url + allowance)).status !== 429);

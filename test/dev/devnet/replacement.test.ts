@@ -9,7 +9,7 @@ import { GAS_PRICE_ORACLE_ADDRESS } from '../../../evm/l1Costs.js'
 const GWEI = 1_000_000_000n
 const chainId = 84_532
 
-describe('a transaction in place of another one that waits', () => {
+describe('the replacement of a pending transaction', () => {
   let node: Anvil
   let front: Front
   let sender: Wallet
@@ -51,7 +51,7 @@ describe('a transaction in place of another one that waits', () => {
     await expect(send(fee, tip)).rejects.toThrow('replacement transaction underpriced')
   })
 
-  test('is taken when both are a tenth higher', async () => {
+  test('is accepted when both fees are a tenth higher', async () => {
     const hash = await send(110n, 110n)
     await callRpc(node.url, 'evm_mine')
     const receipt = await callRpc<{ status: string }>(node.url, 'eth_getTransactionReceipt', [hash])

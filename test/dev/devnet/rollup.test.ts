@@ -9,13 +9,13 @@ import { callRpc, callRpcBatch } from '../../../dev/devnet/rpc.js'
 import { waitForMined } from './sponsor.js'
 
 const GWEI = 1_000_000_000n
-const somebody = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-/** Hardly anything of it can be compressed. */
+const account = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+/** Random data, which does not compress. */
 const data = Wallet.createRandom().signingKey.sign(ZeroHash).serialized
 
-type Chain = { node: Anvil; front: Front; chainId: number }
+type RollupChain = { node: Anvil; front: Front; chainId: number }
 
-async function startChain(name: ChainName): Promise<Chain> {
+async function startChain(name: ChainName): Promise<RollupChain> {
   const { rollup: kind, chainId } = createRegistry('testnet').get(name)
   if (!kind) throw new Error(`${name} is no rollup.`)
   const node = await startAnvil({ chainId, baseFeeWei: GWEI / 50n })
@@ -34,13 +34,13 @@ async function createSender(url: string, wei: bigint): Promise<Wallet> {
   return wallet
 }
 
-/** A call whose execution takes nothing beyond its data. */
+/** A call whose execution costs no more than its data. */
 const callOf = (chainId: number, changes: TransactionRequest = {}): TransactionRequest => ({
-  ...{ type: 2, chainId, nonce: 0, to: somebody, data, gasLimit: 100_000n },
+  ...{ type: 2, chainId, nonce: 0, to: account, data, gasLimit: 100_000n },
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 0n, ...changes },
 })
 
-let chain: Chain
+let chain: RollupChain
 const stop = async () => {
   await chain?.front.stop()
   await chain?.node.stop()
@@ -58,8 +58,8 @@ describe('a node of Nitro', () => {
     return callRpc<string>(chain.front.url, 'eth_sendRawTransaction', [raw])
   }
 
-  test('refuses a limit that covers the call but not its data on L1', async () => {
-    const call = { from: somebody, to: somebody, data }
+  test('rejects a gas limit that covers the call but not its data on L1', async () => {
+    const call = { from: account, to: account, data }
     const alone = BigInt(await callRpc<string>(chain.node.url, 'eth_estimateGas', [call]))
     const whole = BigInt(await callRpc<string>(chain.front.url, 'eth_estimateGas', [call]))
     expect(whole).toBeGreaterThan(alone)
@@ -82,7 +82,7 @@ describe('a node of the OP Stack', () => {
   })
   afterAll(stop)
 
-  test('refuses a sender who can pay gas and value, but not the fee for L1', async () => {
+  test('rejects a sender that can pay gas and value, but not the L1 fee', async () => {
     const { url } = chain.front
     const cost = 100_000n * GWEI + 7n
     const sender = await createSender(url, cost)
@@ -97,7 +97,7 @@ describe('a node of the OP Stack', () => {
     expect(BigInt(receipt.l1GasPrice ?? 0)).toBe(GWEI)
   })
 
-  test('answers a batch in its order, with what it takes and what it refuses', async () => {
+  test('answers a batch in order, with accepted and rejected transactions', async () => {
     const { url } = chain.front
     const rich = await createSender(url, 10n ** 18n)
     const poor = await createSender(url, 1n)
@@ -116,7 +116,7 @@ describe('a node of the OP Stack', () => {
     expect(taken?.result).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
-  test('passes on what it does not know, errors with their data included', async () => {
+  test('forwards other methods, and errors with their data', async () => {
     const ask = (url: string) =>
       fetch(url, {
         method: 'POST',
@@ -128,14 +128,14 @@ describe('a node of the OP Stack', () => {
 })
 
 describe('a front', () => {
-  test('error: says that its port is taken', async () => {
+  test('error: its port is taken', async () => {
     const [first, target] = [await startFront({ kind: 'nitro', target: 'http://127.0.0.1:1' }), '']
     const port = Number(new URL(first.url).port)
     await expect(startFront({ kind: 'nitro', target, port })).rejects.toThrow('is taken')
     await first.stop()
   })
 
-  test('cuts the connection when its node is gone', async () => {
+  test('closes the connection when its node is unreachable', async () => {
     const front = await startFront({ kind: 'nitro', target: 'http://127.0.0.1:1' })
     await expect(callRpc(front.url, 'eth_chainId')).rejects.toThrow('fetch failed')
     await expect(callRpc(front.url, 'eth_gasPrice')).rejects.toThrow('fetch failed')

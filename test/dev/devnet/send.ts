@@ -7,7 +7,7 @@ import { type Artifact } from '../../../dev/devnet/contracts/artifacts.js'
 import { type ServiceError } from '../../../domain/errors.js'
 import { type Call } from '../../../domain/intent/operation.js'
 
-/** Accounts with ETH for which anvil signs; the first ones have tasks of their own. */
+/** Accounts with ETH for which anvil signs. The first ones are used elsewhere. */
 export const users = [
   '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
@@ -15,14 +15,13 @@ export const users = [
 ] as const
 
 /**
- * Sends a call on a chain that mines a block per transaction. Throws with the reason when it
- * reverts.
+ * Sends a call on a chain that mines a block per transaction. Throws with the reason when it reverts.
  */
 export async function sendFrom(client: ChainClient, from: string, call: Call): Promise<Receipt> {
-  // An estimate would hold for the block that is there; the next one has interest to index first.
+  // Fixed, because an estimate uses the current block, and the next one also accrues interest.
   const transaction = { from, ...call, gas: toQuantity(2_000_000) }
   const hash = await client.send<string>('eth_sendTransaction', [transaction])
-  // anvil answers before it has mined.
+  // anvil responds before it has mined.
   for (;;) {
     const receipt = await readReceipt(client, hash)
     if (receipt?.success) return receipt
@@ -41,13 +40,13 @@ export async function sendAll(
   return logs
 }
 
-/** Lets time pass on a chain. */
+/** Advances the clock of a chain. */
 export async function passTime(url: string, seconds: number): Promise<void> {
   await callRpc(url, 'evm_increaseTime', [seconds])
   await callRpc(url, 'evm_mine')
 }
 
-/** Deploys a contract in a block of its own; its address. */
+/** Deploys a contract in a block of its own. Returns its address. */
 export async function deployAs(
   client: ChainClient,
   from: string,
@@ -61,7 +60,7 @@ export async function deployAs(
   return getCreateAddress({ from, nonce: Number(nonce) })
 }
 
-/** What a call that is refused returns. */
+/** The return data of a call that reverts. */
 export async function refusalOf(client: ChainClient, from: string, call: Call): Promise<unknown> {
   return client.send('eth_call', [{ from, ...call }, 'latest']).then(
     () => 'It was taken.',

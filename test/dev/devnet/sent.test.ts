@@ -16,7 +16,7 @@ const delegation = () => {
   return wallet.authorizeSync({ address, nonce: 0n, chainId: BigInt(chainId) })
 }
 
-describe('readSent reads what ethers reads', () => {
+describe('readSent agrees with ethers', () => {
   test.each([
     ['of the first kind', { ...priced, type: 0, to, nonce: 0 }],
     ['with an access list', { ...priced, type: 1, to, nonce: 1 }],
@@ -36,7 +36,7 @@ describe('readSent reads what ethers reads', () => {
     )
   })
 
-  test('neither what ends too early nor what nobody signed', async () => {
+  test('undefined for truncated bytes and for an invalid signature', async () => {
     const raw = await sender.signTransaction({ ...usual, to, nonce: 1 })
     const { unsignedSerialized } = Transaction.from(raw)
     const broken = ['0x', '0x02', '0x00', raw.slice(0, -2), unsignedSerialized]

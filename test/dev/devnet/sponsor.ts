@@ -1,11 +1,11 @@
 import { hexlify, Interface, randomBytes, TypedDataEncoder, Wallet } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../../../evm/registry.js'
 import { readAccountArtifact } from '../../../dev/devnet/contracts/artifacts.js'
-import { waitForReceipt, type Receipt } from '../../../dev/devnet/contracts/plan.js'
+import { waitForReceipt, type DeployReceipt } from '../../../dev/devnet/contracts/plan.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 
-type Node = { url: string; chainId: number }
-type Call = [target: string, valueWei: bigint, data: string]
+type SponsorNode = { url: string; chainId: number }
+type SponsoredCall = [target: string, valueWei: bigint, data: string]
 
 const entryPoint = new Interface(readAccountArtifact('EntryPoint').abi)
 const account = new Interface(readAccountArtifact('Simple7702Account').abi)
@@ -21,22 +21,26 @@ const operationType = [
   { name: 'paymasterAndData', type: 'bytes' },
 ]
 
-export async function waitForMined(url: string, hash: string): Promise<Receipt> {
+export async function waitForMined(url: string, hash: string): Promise<DeployReceipt> {
   const receipt = await waitForReceipt(url, hash, 5_000)
   if (!receipt) throw new Error(`${hash} is not mined.`)
   return receipt
 }
 
-/** A key that nobody else has. */
+/** A new random nonce key. */
 export const createWallet = () => new Wallet(hexlify(randomBytes(32)))
 
 /**
- * Executes calls of a wallet in one user operation that charges it nothing, sent by an account with
- * ETH. The wallet gets the delegate's code in the same transaction.
+ * Executes calls of a wallet in one user operation without a fee, sent by an account with ETH. The same transaction
+ * delegates the wallet's code.
  *
- * @returns Whether the calls succeeded, as EntryPoint's event tells.
+ * @returns Whether the calls succeeded, by EntryPoint's event.
  */
-export async function sponsorCalls(node: Node, wallet: Wallet, calls: Call[]): Promise<boolean> {
+export async function sponsorCalls(
+  node: SponsorNode,
+  wallet: Wallet,
+  calls: SponsoredCall[],
+): Promise<boolean> {
   const { operation, hash } = await signOperation(node.chainId, wallet, calls)
   const payer = createWallet()
   const data = entryPoint.encodeFunctionData('handleOps', [[operation], payer.address])
@@ -45,12 +49,12 @@ export async function sponsorCalls(node: Node, wallet: Wallet, calls: Call[]): P
   return event ? (entryPoint.parseLog(event)?.args.success as boolean) : false
 }
 
-async function signOperation(chainId: number, wallet: Wallet, calls: Call[]) {
+async function signOperation(chainId: number, wallet: Wallet, calls: SponsoredCall[]) {
   const pair = (high: number, low: number) =>
     `0x${[high, low].map((part) => part.toString(16).padStart(32, '0')).join('')}`
   const operation = {
     sender: wallet.address,
-    // A key of its own, so that it waits for no other operation.
+    // A nonce key of its own, so that it is independent of other operations.
     nonce: BigInt(hexlify(randomBytes(24))) << 64n,
     initCode: `0x7702${'00'.repeat(18)}`,
     callData: account.encodeFunctionData('executeBatch', [calls]),
@@ -61,14 +65,19 @@ async function signOperation(chainId: number, wallet: Wallet, calls: Call[]) {
   }
   const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
   const types = { PackedUserOperation: operationType }
-  // What is signed names the delegate where the operation holds the EIP-7702 marker.
+  // The signed operation contains the delegate's address where the sent one has the EIP-7702 marker.
   const signed = { ...operation, initCode: DELEGATE_ADDRESS }
   const signature = await wallet.signTypedData(domain, types, signed)
   const hash = TypedDataEncoder.hash(domain, types, signed)
   return { operation: { ...operation, signature }, hash }
 }
 
-async function sendDelegating({ url, chainId }: Node, wallet: Wallet, payer: Wallet, data: string) {
+async function sendDelegating(
+  { url, chainId }: SponsorNode,
+  wallet: Wallet,
+  payer: Wallet,
+  data: string,
+) {
   await callRpc(url, 'anvil_setBalance', [payer.address, '0xde0b6b3a7640000'])
   const raw = await payer.signTransaction({
     type: 4,

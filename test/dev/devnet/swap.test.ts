@@ -12,7 +12,7 @@ const [wallet] = users
 const dollar = 1_000_000n
 const fee = 100
 
-/** As Uniswap publishes them. */
+/** The ABIs as Uniswap publishes them. */
 const quoter = new Interface([
   `function quoteExactInputSingle(tuple(address tokenIn, address tokenOut, uint256 amountIn,
     uint24 fee, uint160 sqrtPriceLimitX96) params) returns (uint256 amountOut,
@@ -57,11 +57,11 @@ function swapCall(tokenIn: string, tokenOut: string, amountIn: bigint, amountOut
 const held = (token: string) => readBalance(client, { token, owner: wallet })
 
 describe('the pool of USDC and the test dollar', () => {
-  test('gives what it has quoted, both ways, for a hundredth of a percent', async () => {
+  test('pays the quoted amount in both directions, for a fee of 0.01 %', async () => {
     const amount = 1_000n * dollar
     await world.mint('ethereum-sepolia', wallet, amount)
     const forth = await quote(usdc, testDollar, amount)
-    // The fee, and at most as much for moving the price.
+    // The fee, and at most as much for the price impact.
     expect(forth).toBeLessThan(999_900_001n)
     expect(forth).toBeGreaterThan(999_800_000n)
     await sendFrom(client, wallet, encodeApprove(usdc, uniswap.router, amount))
@@ -74,7 +74,7 @@ describe('the pool of USDC and the test dollar', () => {
     expect([await held(usdc), await held(testDollar)]).toEqual([back, 0n])
   })
 
-  test('refuses to give less than the least that is asked for', async () => {
+  test('reverts below the minimum output', async () => {
     const amount = 10n * dollar
     await world.mint('ethereum-sepolia', wallet, amount)
     await sendFrom(client, wallet, encodeApprove(usdc, uniswap.router, amount))
@@ -83,7 +83,7 @@ describe('the pool of USDC and the test dollar', () => {
     expect(await refusal(client, wallet, call)).toContain('Too little received')
   })
 
-  test('is the one that the factory tells', async () => {
+  test('has the address that the factory returns', async () => {
     const data = factory.encodeFunctionData('getPool', [usdc, testDollar, fee])
     const pool = await client.send<string>('eth_call', [{ to: uniswap.factory, data }, 'latest'])
     expect(BigInt(pool)).toBeGreaterThan(0n)

@@ -10,7 +10,7 @@ const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const [holder, friend, listed] = users
 const usdc = 1_000_000n
 
-/** As Circle publishes it, so that the stand-in is held to the real names. */
+/** The ABI as Circle publishes it, so that the stand-in must match the real names. */
 const token = new Interface([
   'function approve(address spender, uint256 value) returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
@@ -52,7 +52,7 @@ const authorization = (from: string, to: string, [after, before]: [bigint, bigin
 }
 const always: [bigint, bigint] = [0n, MaxUint256]
 
-describe('USDC refuses, in the words of FiatToken,', () => {
+describe('USDC rejects, with the messages of FiatToken,', () => {
   test.each<[string, string, readonly [string, ...unknown[]]]>([
     ['ERC20: transfer amount exceeds balance', holder, ['transfer', friend, 2n * usdc]],
     ['ERC20: transfer amount exceeds allowance', friend, ['transferFrom', holder, friend, 1n]],
@@ -83,7 +83,7 @@ describe('USDC refuses, in the words of FiatToken,', () => {
     expect(await refused(from, name, ...args)).toContain(text)
   })
 
-  test('whoever is blacklisted, on either side, until it is let go', async () => {
+  test('a blacklisted account on either side, until it is removed', async () => {
     const text = 'Blacklistable: account is blacklisted'
     await send(owner, 'blacklist', listed)
     await send(listed, 'approve', friend, usdc)
@@ -103,7 +103,7 @@ describe('USDC refuses, in the words of FiatToken,', () => {
     expect(await held(client, listed)).toBe(usdc - 1n)
   })
 
-  test('everything that moves money while it is paused', async () => {
+  test('every transfer while it is paused', async () => {
     await send(owner, 'pause')
     for (const [from, name, ...args] of [
       [holder, 'transfer', friend, 1n],
@@ -129,7 +129,7 @@ describe('readsDomain', () => {
     }
   })
 
-  test('error: RPC_ERROR for what is no token', async () => {
+  test('error: RPC_ERROR for a contract that is no token', async () => {
     const address = client.chain.cctp.tokenMessenger
     const asked = readsDomain(client, { ...client.chain.usdc, address })
     await expect(asked).rejects.toMatchObject({ code: 'RPC_ERROR' })

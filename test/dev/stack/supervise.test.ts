@@ -12,7 +12,7 @@ const deaf = `process.on('SIGTERM', () => {}); ${ready}`
 const brief = `process.send({ type: 'ready' }, () => process.exit(3));`
 const broken = `console.error('Error: no such table'); process.exit(1);`
 
-/** A script that counts its starts in a file, as `starts`. */
+/** A script that counts its starts in the file `starts`. */
 const counting = (script: string) => `
   const fs = require('node:fs'), file = ${JSON.stringify(path.join(folder, 'starts'))};
   fs.appendFileSync(file, 'x');
@@ -52,11 +52,11 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-type Limits = { stopTimeoutMs?: number }
+type PartLimits = { stopTimeoutMs?: number }
 const usual = { stopTimeoutMs: 5_000 }
 
 /** A part that is a Node process running `script`. */
-function createPart(name: string, script: string, limits: Limits = {}): Part {
+function createPart(name: string, script: string, limits: PartLimits = {}): Part {
   const logFile = path.join(folder, `${name}.log`)
   const spec = {
     name,
@@ -81,17 +81,17 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe('createSupervisor', () => {
-  test('starts a child that dies again, tells so, and its process id follows', async () => {
+  test('restarts a child that dies, prints it, and updates its process id', async () => {
     const { pid } = await supervisor.start(createPart('worker', ready))
     process.kill(pid, 'SIGKILL')
     await until(() => printed.includes('worker is back'))
-    expect(printed).toContain('worker ended (SIGKILL); starting it again')
+    expect(printed).toContain('worker ended (SIGKILL); restarting it')
     const followed = supervisor.pids().worker ?? 0
     expect(followed).not.toBe(pid)
     expect(identify(followed)).toBeDefined()
   })
 
-  test('stops every child in its turn, and none is started again', async () => {
+  test('stops all children in order, and restarts none', async () => {
     const parts = ['two', 'worker', 'one', 'api'].map((name) => createPart(name, ready))
     await Promise.all(parts.map((part) => supervisor.start(part)))
     const pids = Object.values(supervisor.pids())
@@ -102,7 +102,7 @@ describe('createSupervisor', () => {
     expect(printed).toBe('')
   })
 
-  test('one that cannot end well keeps no other one, and is named', async () => {
+  test('a child that fails to stop is reported and does not block the others', async () => {
     const failing = createPart('worker', ready)
     const start: Part['start'] = async (hooks) => {
       const child = await failing.start(hooks)
@@ -124,7 +124,7 @@ describe('createSupervisor', () => {
     expect(identify(pid)).toBeUndefined()
   })
 
-  test('a child that is killed more often than it may fail is up again after each, and never given up', async () => {
+  test('a child that is killed more often than it may fail is restarted each time', async () => {
     let { pid } = await supervisor.start(createPart('worker', ready))
     for (let kills = 0; kills < TRIES + 2; kills++) {
       process.kill(pid, 'SIGKILL')
@@ -135,7 +135,7 @@ describe('createSupervisor', () => {
     expect(gaveUp).toBeUndefined()
   })
 
-  test('a child that is killed while it starts comes up all the same, however often', async () => {
+  test('a child that is repeatedly killed during its start comes up', async () => {
     const killed = new Set<number>()
     const part = createPart('worker', `setTimeout(() => { ${ready} }, 300)`)
     const start = supervisor.start(part)
@@ -149,13 +149,13 @@ describe('createSupervisor', () => {
     expect(printed).toContain('worker did not start (SIGKILL)')
   })
 
-  test('a child that comes up and ends by itself is started again and again', async () => {
+  test('a child that repeatedly comes up and exits is restarted each time', async () => {
     await supervisor.start(createPart('worker', brief))
-    await until(() => printed.split('worker ended (exit 3); starting it again').length > TRIES + 2)
+    await until(() => printed.split('worker ended (exit 3); restarting it').length > TRIES + 2)
     expect(gaveUp).toBeUndefined()
   })
 
-  test('a child that was up and does not come up again is given up; the others go on', async () => {
+  test('a child that was up and fails to restart is given up; the others keep running', async () => {
     const { pid: other } = await supervisor.start(createPart('api', ready))
     const { pid } = await supervisor.start(createPart('worker', onlyOnce()))
     process.kill(pid, 'SIGKILL')
@@ -167,15 +167,14 @@ describe('createSupervisor', () => {
     expect(identify(other)).toBeDefined()
   })
 
-  test('a first start that fails is tried again like any other', async () => {
+  test('a first start that fails is retried', async () => {
     const { pid } = await supervisor.start(createPart('worker', notAtOnce()))
     expect(identify(pid)).toBeDefined()
-    const again =
-      /worker did not start \(exit 1: Error: no such table\)\. See .+; starting it again/g
+    const again = /worker did not start \(exit 1: Error: no such table\)\. See .+; restarting it/g
     expect(printed.match(again)).toHaveLength(2)
   })
 
-  test('error: a child that never comes up tells the reason in its log', async () => {
+  test('error: a child that never comes up; the message has the reason from its log', async () => {
     const start = supervisor.start(createPart('worker', broken))
     await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
     expect(gaveUp).toBeUndefined()

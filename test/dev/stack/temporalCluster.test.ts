@@ -8,12 +8,12 @@ import { findFreePorts } from '../../../dev/ports.js'
 import { makeFolders, openHome, rootFolder, type Home } from '../../../dev/state/state.js'
 import type { Running } from '../../../dev/stack/supervise.js'
 
-/** In place of the server: it notes what it was told, and listens where it is told to. */
-const fakeServer = (told: string) => `#!${process.execPath}
-require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.env))
+/** A fake server that records its environment and listens on its ports. */
+const fakeServer = (environment: string) => `#!${process.execPath}
+require('node:fs').writeFileSync(${JSON.stringify(environment)}, JSON.stringify(process.env))
 require('node:net').createServer().listen(Number(process.env.FRONTEND_GRPC_PORT), process.env.BIND_ON_IP)
 `
-/** In place of the schema tool and of the CLI: they note how they were called. */
+/** Fakes of the schema tool and of the CLI that record their arguments. */
 const fakeTool = (log: string) => `#!/bin/sh
 echo "$(basename "$0") $SQL_HOST$TEMPORAL_ADDRESS $*" >> "${log}"
 `
@@ -43,7 +43,7 @@ async function startCluster() {
   fs.mkdirSync(at('programs'))
   const write = (name: string, text: string) =>
     fs.writeFileSync(at(`programs/${name}`), text, { mode: 0o755 })
-  write('temporal-server', fakeServer(at('told.json')))
+  write('temporal-server', fakeServer(at('environment.json')))
   for (const name of ['temporal-sql-tool', 'temporal']) write(name, fakeTool(at('calls')))
   const [port = 0] = await findFreePorts(1)
   const cluster = await createTemporalCluster({
@@ -55,11 +55,14 @@ async function startCluster() {
   })
   running.push(await cluster.database.start(hooks))
   running.push(await cluster.server.start(hooks))
-  const told = JSON.parse(fs.readFileSync(at('told.json'), 'utf8')) as Record<string, string>
-  return { database: cluster.database, port, told }
+  const environment = JSON.parse(fs.readFileSync(at('environment.json'), 'utf8')) as Record<
+    string,
+    string
+  >
+  return { database: cluster.database, port, environment }
 }
 
-/** What docker-compose.yml and the file that it names tell the server. */
+/** The server's environment in docker-compose.yml and the file that it names. */
 function readDeployed() {
   const [, service = ''] =
     /^ {2}temporal:\n((?: {4}.*\n)+)/m.exec(readRoot('docker-compose.yml')) ?? []
@@ -77,16 +80,16 @@ describe('a cluster', () => {
   })
   afterAll(closeFolder)
 
-  test('the server is told what the deployment tells its own, schema and namespace are made by its scripts', () => {
-    const { told, port } = cluster
+  test('the server has the settings of the deployment, whose scripts create schema and namespace', () => {
+    const { environment, port } = cluster
     const { own, file } = readDeployed()
     expect(file).toContain('NUM_HISTORY_SHARDS=512')
-    expect(Object.entries(told).map(([name, value]) => `${name}=${value}`)).toEqual(
+    expect(Object.entries(environment).map(([name, value]) => `${name}=${value}`)).toEqual(
       expect.arrayContaining(file),
     )
     expect(own).toContain('DYNAMIC_CONFIG_FILE_PATH')
-    expect(Object.keys(told)).toEqual(expect.arrayContaining(own))
-    expect(told.DYNAMIC_CONFIG_FILE_PATH).toBe(
+    expect(Object.keys(environment)).toEqual(expect.arrayContaining(own))
+    expect(environment.DYNAMIC_CONFIG_FILE_PATH).toBe(
       path.join(rootFolder, 'deploy/temporal/dynamicconfig.yaml'),
     )
     const calls = readLines('calls')
@@ -98,23 +101,23 @@ describe('a cluster', () => {
     )
   })
 
-  test('it listens on this machine only, and its members have ports that fit into a smallint', () => {
-    const { told, port } = cluster
-    const ports = Object.entries(told).filter(([name]) =>
+  test('it listens on this machine only, and its membership ports fit into a smallint', () => {
+    const { environment, port } = cluster
+    const ports = Object.entries(environment).filter(([name]) =>
       /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name),
     )
-    expect(told.BIND_ON_IP).toBe('127.0.0.1')
-    expect(told.FRONTEND_GRPC_PORT).toBe(String(port))
+    expect(environment.BIND_ON_IP).toBe('127.0.0.1')
+    expect(environment.FRONTEND_GRPC_PORT).toBe(String(port))
     expect(ports).toHaveLength(9)
     expect(new Set(ports.map(([, value]) => value)).size).toBe(9)
     const members = ports.filter(([name]) => name.includes('MEMBERSHIP'))
     expect(members.filter(([, value]) => Number(value) > 32_767)).toEqual([])
   })
 
-  test('the role of the server owns no more than its databases, and keeps its password when Postgres is started again', async () => {
-    const { told } = cluster
+  test('the role of the server owns only its databases, and keeps its password when Postgres restarts', async () => {
+    const { environment } = cluster
     const connect = async () => {
-      const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = told
+      const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = environment
       const client = new pg.Client({
         host: '127.0.0.1',
         port: Number(port),
@@ -143,7 +146,7 @@ describe('a cluster', () => {
   })
 })
 
-test('error: a schema that cannot be made is told, and leaves no server behind', async () => {
+test('error: a failed schema setup is reported and leaves no server running', async () => {
   openFolder()
   fs.mkdirSync(at('programs'))
   fs.writeFileSync(

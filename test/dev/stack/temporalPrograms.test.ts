@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { findTemporalPrograms } from '../../../dev/stack/temporalPrograms.js'
 
-/** `go build … -o <folder>/ …` that "builds" both programs, and notes how it was called. */
+/** A fake `go build … -o <folder>/ …` that creates both programs and records its arguments. */
 const fakeGo = (log: string) => `#!/bin/sh
 echo "$GOFLAGS $*" >> "${log}"
 while [ "$1" != "-o" ]; do shift; done
@@ -57,7 +57,7 @@ describe('findTemporalPrograms', () => {
     )
   })
 
-  test('two starts at once each find both', async () => {
+  test('two concurrent starts each find both programs', async () => {
     offerGo(fakeGo(log()))
     const [one, other] = await Promise.all([find(), find()])
     expect(other).toEqual(one)
@@ -65,7 +65,7 @@ describe('findTemporalPrograms', () => {
     expect(cached()).toEqual([path.basename(one.folder)])
   })
 
-  test('error: a build that fails half way leaves nothing, and the next one is whole', async () => {
+  test('error: a build that fails half-way leaves no program, and the next one is complete', async () => {
     offerGo(`${fakeGo(log())}exit 1\n`)
     await expect(find()).rejects.toThrow(/could not be built[^]*TEMPORAL_ADDRESS/)
     expect(cached()).toEqual([])
@@ -74,7 +74,7 @@ describe('findTemporalPrograms', () => {
     expect(fs.readdirSync(whole)).toHaveLength(2)
   })
 
-  test('the remains of a killed build are not taken for whole', async () => {
+  test('the files of a killed build are not used', async () => {
     offerGo(fakeGo(log()))
     const { folder: whole } = await find()
     fs.renameSync(whole, `${whole}.killed`)
@@ -82,7 +82,7 @@ describe('findTemporalPrograms', () => {
     expect(readBuilds()).toHaveLength(2)
   })
 
-  test('another version is another folder', async () => {
+  test('another version has another folder', async () => {
     offerGo(fakeGo(log()))
     const { folder: before } = await find()
     pinServer('9.9.10')

@@ -17,7 +17,7 @@ test('a fresh server knows the search attributes', async () => {
   expect(customAttributes).toEqual(searchAttributeTypes)
 })
 
-test('what an operator says of garbage goes before what the service says', async () => {
+test('garbage collection settings of the operator override the defaults', async () => {
   delete process.env.GOMEMLIMIT
   process.env.GOGC = '50'
   expect(await readGarbage()).toEqual({ GOGC: '50', GOMEMLIMIT: '1GiB' })
@@ -25,7 +25,7 @@ test('what an operator says of garbage goes before what the service says', async
   expect(await readGarbage()).toEqual({ GOGC: '400', GOMEMLIMIT: '1GiB' })
 })
 
-/** In place of the command line: it answers, where its UI would be, how it collects garbage. */
+/** A fake command line that answers at the UI's address with its garbage collection settings. */
 const fakeCli = `#!${process.execPath}
 const { argv, env: { GOGC, GOMEMLIMIT } } = process
 require('node:http')
@@ -33,7 +33,7 @@ require('node:http')
   .listen(Number(argv[argv.indexOf('--ui-port') + 1]), '127.0.0.1')
 `
 
-/** What a dev server is told of garbage when it starts now. */
+/** The garbage collection settings of a new dev server. */
 async function readGarbage(): Promise<unknown> {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'steward-temporal-'))
   const file = path.join(folder, 'cli')

@@ -39,7 +39,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(home.folder, { recursive: true, force: true }))
 
-/** Writes what a stack that has served leaves behind. */
+/** Writes the state that a stack leaves after serving. */
 function fillHome(): void {
   fs.mkdirSync(path.join(home.postgres, 'data'), { recursive: true })
   const files = [
@@ -55,7 +55,7 @@ function fillHome(): void {
 }
 
 describe('openSet', () => {
-  test('begins a set in an empty folder, continues a whole one', () => {
+  test('creates a set in an empty folder, opens a complete one', () => {
     expect(openSet(home, embedded)).toMatchObject({ isComplete: false, places: embedded })
     fillHome()
     expect(openSet(home, embedded)).toEqual(set)
@@ -74,19 +74,19 @@ describe('openSet', () => {
     expect(() => openSet(home, embedded)).toThrow('npm start -- --fresh')
   })
 
-  test('error: Temporal kept its state in a file and is now to keep it in Postgres', () => {
+  test('error: the state of Temporal is in a file and the settings ask for Postgres', () => {
     fillHome()
     const places = { ...embedded, temporal: TEMPORAL_ON_POSTGRES }
     expect(() => openSet(home, places)).toThrow(/temporal was embedded, now is .*Postgres/)
   })
 
-  test('error: the Postgres of Temporal is gone', () => {
+  test('error: the Postgres of Temporal is missing', () => {
     fillHome()
     saveSet(home, { ...set, places: { ...embedded, temporal: TEMPORAL_ON_POSTGRES } })
     expect(() => openSet(home, embedded)).toThrow('the database of Temporal')
   })
 
-  test('error: a part that is now elsewhere', () => {
+  test('error: a part that has moved', () => {
     fillHome()
     const places = { ...embedded, postgres: 'db.example:5432/steward' }
     expect(() => openSet(home, places)).toThrow(
@@ -94,12 +94,12 @@ describe('openSet', () => {
     )
   })
 
-  test('continues a first start that was cut off', () => {
+  test('continues an interrupted first start', () => {
     saveSet(home, { ...set, isComplete: false })
     expect(openSet(home, embedded)).toEqual({ ...set, isComplete: false })
   })
 
-  test('a wiped folder begins a new set; files of others stay', () => {
+  test('an emptied folder gets a new set; other files stay', () => {
     fillHome()
     fs.writeFileSync(path.join(home.folder, 'notes.txt'), 'mine')
     wipeHome(home)
@@ -122,7 +122,7 @@ describe('assertSameSet', () => {
 })
 
 describe('openSecrets', () => {
-  test('makes a password for each service, and keeps it', () => {
+  test('creates a password for each service, and keeps it', () => {
     const { api, worker, relayer, signer } = openSecrets(home)
     const passwords = [api, worker, relayer, signer]
     expect(new Set(passwords).size).toBe(4)
@@ -130,7 +130,7 @@ describe('openSecrets', () => {
     expect(openSecrets(home)).toEqual({ api, worker, relayer, signer })
   })
 
-  test('makes what a set lacks that is older than a service, and leaves the rest', () => {
+  test('creates the missing password of a new service in an older set, and keeps the others', () => {
     const kept = { api: 'a', worker: 'w', signer: 's', apiKey: 'svc_sk_1' }
     writeJson(home.secrets, kept)
     const { relayer, ...rest } = openSecrets(home)
@@ -141,12 +141,12 @@ describe('openSecrets', () => {
 })
 
 describe('lockHome', () => {
-  test('error: names the process that has it', () => {
+  test('error: names the process that holds the lock', () => {
     writeJson(home.lock, identify(process.ppid))
     expect(() => lockHome(home)).toThrow(`Steward already runs (pid ${process.ppid})`)
   })
 
-  test('takes over the lock of a dead process, also when its id is in use again', () => {
+  test('takes over the lock of a dead process, also when its id has been reused', () => {
     writeJson(home.lock, { pid: process.ppid, startedAt: 'long ago' })
     lockHome(home)()
     expect(fs.existsSync(home.lock)).toBe(false)
@@ -173,7 +173,7 @@ describe('reapOrphans', () => {
     expect(identify(pid)).toBeUndefined()
   })
 
-  test('leaves a process alone that only has the recorded id', async () => {
+  test('leaves another process with the recorded id alone', async () => {
     const { pid } = await spawnOrphan()
     writeJson(home.children, [{ name: 'worker', pid, startedAt: 'long ago' }])
     expect(await reapOrphans(home, [['worker']])).toEqual([])

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readReservationsOfToken } from '../holdings.js'
+import { readWalletBalances } from '../balances.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
-import { toTold, type OwnWorld, type Told, type Wallet } from '../world.js'
+import { toIntent, type OwnWorld, type IntentResponse, type Wallet } from '../world.js'
 import { failOnChain } from './failOnChain.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
@@ -13,28 +13,28 @@ const refusedFor = (reason: string) => ({
   body: { error: 'INVALID_REQUEST', details: { reason } },
 })
 
-/** What fails outside: the attestation service, and a market. */
+/** Failures of external systems: the attestation service and a market. */
 export function testFailures(open: () => OwnWorld): void {
   const retry = (id: string) => open().call('POST', `/intents/${id}/retry`)
   const usdcOn = async (chain: typeof arbitrum | typeof base, wallet: Wallet) =>
-    (await readReservationsOfToken(open().nodes[chain], wallet)).usdc
+    (await readWalletBalances(open().nodes[chain], wallet)).usdc
 
-  /** The retry of a failed intent, when it is over. */
-  async function retried({ id }: Told): Promise<Told> {
+  /** The finished retry of a failed intent. */
+  async function retried({ id }: IntentResponse): Promise<IntentResponse> {
     const answer = await retry(id)
     expect(answer).toMatchObject({ status: 201, body: { retryOf: id } })
-    const told = await open().untilOver(toTold(answer).id)
-    expect(told.status).toBe('completed')
-    return told
+    const finished = await open().untilFinished(toIntent(answer).id)
+    expect(finished.status).toBe('completed')
+    return finished
   }
 
   describe('an attestation that does not come', () => {
-    test('the intent says that it is late and where the money is, and completes when it comes', async () => {
+    test('a late attestation: the intent reports the delay and the location of the money, and completes afterwards', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
       const { id } = await world.create(wallet, lend(1))
-      const late = await world.untilTold(id, ({ delay }) => delay !== undefined)
+      const late = await world.untilIntent(id, ({ delay }) => delay !== undefined)
       expect(late).toMatchObject({
         status: 'executing',
         delay: {
@@ -47,31 +47,34 @@ export function testFailures(open: () => OwnWorld): void {
       expect(await retry(id)).toMatchObject(refusedFor('not_failed'))
 
       await world.setFaults({ stuck: false })
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
-      expect(told).not.toHaveProperty('delay')
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
+      expect(finished).not.toHaveProperty('delay')
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
-    test('BRIDGE_TIMEOUT: marked as failed, the money comes out later, and a retry deposits it', async () => {
+    test('BRIDGE_TIMEOUT: the intent fails, the money arrives later, and a retry deposits it', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
       const wish = { ...lend(1), metadata: { simulate: 'BRIDGE_TIMEOUT' } }
       const { id } = await world.create(wallet, wish)
-      const told = await world.untilOver(id)
-      expect(told.status).toBe('failed')
-      await expectTransactions(world, told, [`bridge ${arbitrum}`])
-      expect(told.error).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished.status).toBe('failed')
+      await expectTransactions(world, finished, [`bridge ${arbitrum}`])
+      expect(finished.error).toMatchObject({
         ...{ code: 'BRIDGE_TIMEOUT', step: 1 },
         funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
       })
-      expect(told.error).not.toHaveProperty('recovery')
+      expect(finished.error).not.toHaveProperty('recovery')
       expect(await expectConserved(world, wallet)).toBe(1_000_000n)
-      expect(await retry(told.id)).toMatchObject(refusedFor('funds_in_bridge'))
+      expect(await retry(finished.id)).toMatchObject(refusedFor('funds_in_bridge'))
 
       await world.setFaults({ stuck: false })
-      const recovered = await world.untilTold(told.id, ({ error }) => error?.recovery !== undefined)
+      const recovered = await world.untilIntent(
+        finished.id,
+        ({ error }) => error?.recovery !== undefined,
+      )
       expect(recovered).toMatchObject({
         status: 'failed',
         error: {
@@ -91,15 +94,15 @@ export function testFailures(open: () => OwnWorld): void {
   })
 
   describe('a market that refuses', () => {
-    test('DEPOSIT_FAILED before anything is signed: the money is at the destination', async () => {
+    test('DEPOSIT_FAILED before the deposit is signed: the money is at the destination', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       await world.setFaults({ stuck: true })
       const { id } = await world.create(wallet, lend(1))
       await world.setAavePaused(base, true)
       await world.setFaults({ stuck: false })
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({
         ...{ status: 'failed', results: { completedSteps: 1 } },
         error: {
           ...{ code: 'DEPOSIT_FAILED', step: 2 },
@@ -107,19 +110,19 @@ export function testFailures(open: () => OwnWorld): void {
           funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
         },
       })
-      await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`])
+      await expectTransactions(world, finished, [`bridge ${arbitrum}`, `mint ${base}`])
       expect(await usdcOn(base, wallet)).toBe(999_900n)
       await world.setAavePaused(base, false)
-      await expectTransactions(world, await retried(told), [`deposit ${base}`])
+      await expectTransactions(world, await retried(finished), [`deposit ${base}`])
       expect(await expectConserved(world, wallet)).toBe(0n)
     })
 
-    test('DEPOSIT_FAILED on the chain: told from its log, retried when no reorg can turn it round', async () => {
+    test('DEPOSIT_FAILED on chain: read from its log, and retried once a reorg can no longer undo it', async () => {
       const world = open()
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       const { id } = await failOnChain(world, wallet)
-      const told = await world.untilOver(id)
-      expect(told).toMatchObject({
+      const finished = await world.untilFinished(id)
+      expect(finished).toMatchObject({
         ...{ status: 'failed', results: { completedSteps: 0, transactions: [{ failed: true }] } },
         error: {
           ...{ code: 'DEPOSIT_FAILED', step: 1 },
@@ -127,8 +130,8 @@ export function testFailures(open: () => OwnWorld): void {
           funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
         },
       })
-      // The bundle succeeded, the call inside did not.
-      await expectTransactions(world, told, [`deposit ${arbitrum}`])
+      // The bundle succeeded, the inner call did not.
+      await expectTransactions(world, finished, [`deposit ${arbitrum}`])
       expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
 
       const early = await retry(id)
@@ -144,7 +147,7 @@ export function testFailures(open: () => OwnWorld): void {
         () => retry(id),
         ({ status }) => status === 201,
       )
-      expect((await world.untilOver(toTold(accepted).id)).status).toBe('completed')
+      expect((await world.untilFinished(toIntent(accepted).id)).status).toBe('completed')
       expect(await usdcOn(arbitrum, wallet)).toBe(0n)
       expect(await expectConserved(world, wallet)).toBe(0n)
     }, 120_000)

@@ -9,16 +9,16 @@ import type { OwnWorld, Wallet } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 
-/** What the dead may have done half: a lend where the money is, and one over the bridge. */
+/** Work that a killed process leaves half done: a lend on the funded chain, and one over the bridge. */
 const lend = { action: 'lend', amount: 1, chain: arbitrum }
 const bridgedLend = { action: 'lend', amount: 1, chain: base }
 
-/** What no plain lend comes by: a bridge, and a transaction that is stuck. They have tests of their own. */
+/** Fault points that no plain lend reaches: a bridge, and a stuck transaction. They have tests of their own. */
 const elsewhere: FaultPoint[] = [
   'attester: before the message is stored',
   'signer: replacement before the commit',
 ]
-/** Of a step that takes longer than a minute: `test/worker/killedWaiting.deep.test.ts`. */
+/** Fault points of a step that takes longer than a minute: `test/worker/killedWaiting.deep.test.ts`. */
 const ofWaits: FaultPoint[] = [
   'activity: before the wait is marked',
   'activity: before it returns unsettled',
@@ -28,14 +28,14 @@ const ofWaits: FaultPoint[] = [
 const here = faultPoints.filter((point) => !ofWaits.includes(point))
 const ofLends = here.filter((point) => !elsewhere.includes(point))
 
-type Scene = {
+type FaultPointScene = {
   open: () => OwnWorld
   /** `FAULT_POINT_FILE` of the stack. */
   file: string
 }
 
-/** Processes that die where they leave something half done. */
-export function testFaultPoints({ open, file }: Scene): void {
+/** Processes that exit at a point where work is half done. */
+export function testFaultPoints({ open, file }: FaultPointScene): void {
   let world: OwnWorld
   beforeAll(() => {
     world = open()
@@ -48,7 +48,7 @@ export function testFaultPoints({ open, file }: Scene): void {
       (isArmed) => !isArmed,
     )
 
-  /** Sends the order until it is answered, as a client does whose connection broke. */
+  /** Retries the request until it gets a response, as a client does after a broken connection. */
   async function order(wallet: Wallet, body: object): Promise<string> {
     const { apiBaseUrl, apiKey } = world.stack.facts
     const key = `crash-${wallet.id}`
@@ -67,11 +67,11 @@ export function testFaultPoints({ open, file }: Scene): void {
   }
 
   async function expectOnce(wallet: Wallet, id: string, kinds: string[]): Promise<void> {
-    const told = await until(
+    const finished = await until(
       () => world.call('GET', `/intents/${id}`).catch(() => undefined),
       (answer) => /completed|failed/.test(String(answer?.body.status)),
     )
-    expect(told?.body).toMatchObject({ status: 'completed' })
+    expect(finished?.body).toMatchObject({ status: 'completed' })
     expect(await expectConserved(world, wallet)).toBe(0n)
     const intents = await world.db('intent').where({ wallet_id: wallet.id })
     expect(intents).toHaveLength(1)
@@ -84,10 +84,10 @@ export function testFaultPoints({ open, file }: Scene): void {
     expect(done).toEqual(kinds)
   }
 
-  /** What was under way when a process died. */
+  /** Intents that were executing when a process died. */
   const underWay: { point: FaultPoint; wallet: Wallet; id: string; kinds: string[] }[] = []
 
-  /** Takes what is sent out of the pool of a chain's node before a block has it, as a full one does. */
+  /** Drops transactions from the pool of a chain's node before they are mined, as a full pool does. */
   async function evictUntilCrashed(): Promise<void> {
     while (existsSync(file)) {
       await callRpc(world.nodes[base].url, 'anvil_dropAllTransactions')
@@ -96,7 +96,7 @@ export function testFaultPoints({ open, file }: Scene): void {
   }
 
   describe('a process dies', () => {
-    // What starts a workflow dies behind its answer, and comes back while the next one begins.
+    // The dispatching worker dies after the response, and comes back while the next intent begins.
     beforeEach(async () => {
       const ask = () => world.call('GET', '/yields').catch(() => undefined)
       await until(ask, (answer) => answer?.status === 200)
@@ -138,7 +138,7 @@ export function testFaultPoints({ open, file }: Scene): void {
       for (const wallet of wallets) {
         const id = await order(wallet, { ...lend, chain: base })
         underWay.push({ point, wallet, id, kinds: ['deposit'] })
-        // Where a block was quicker than the eviction nothing is stuck: another one may be.
+        // If a block was faster than the eviction, the transaction is not stuck. Another one may be.
         const isOver = () => isCompleted(id).then((over) => over || !existsSync(file))
         await until(isOver, (over) => over)
         if (!existsSync(file)) break
@@ -154,7 +154,7 @@ export function testFaultPoints({ open, file }: Scene): void {
   const burnOf = (id: string) =>
     world.db('operation').where({ intent_id: id, kind: 'bridge' }).select('id')
 
-  test('what was under way is done, once', async () => {
+  test('interrupted intents complete once', async () => {
     expect(new Set(underWay.map(({ point }) => point))).toEqual(new Set(here))
     for (const { wallet, id, kinds } of underWay) await expectOnce(wallet, id, kinds)
   })

@@ -3,17 +3,17 @@ import type { Client } from '@temporalio/client'
 import { resumeWork, pauseWork } from '../../../db/pauses.js'
 import { connectTemporal } from '../../../workflows/client/connect.js'
 import type { ChainName } from '../../../evm/registry.js'
-import { readReservationsOfToken } from '../holdings.js'
+import { readWalletBalances } from '../balances.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
-import { isHeld, untilViewed, type WorkflowView } from '../workflowView.js'
+import { isWaiting, untilViewed, type WorkflowView } from '../workflowView.js'
 import { type OwnWorld, type Wallet } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 
 const lend = (chain: ChainName) => ({ action: 'lend', amount: 1, chain })
 
-/** What an operator does by hand, and what he is told. */
+/** Manual actions of an operator, and the resulting status. */
 export function testOperators(open: () => OwnWorld): void {
   let world: OwnWorld
   let temporal: Client
@@ -27,9 +27,10 @@ export function testOperators(open: () => OwnWorld): void {
 
   const untilSeen = (id: string, holds: (view: WorkflowView) => boolean) =>
     untilViewed(temporal, id, holds)
-  const untilHeld = (id: string, text: string, code: string) => untilSeen(id, isHeld(text, code))
+  const untilWaiting = (id: string, text: string, code: string) =>
+    untilSeen(id, isWaiting(text, code))
 
-  /** The activity that is under way, when its name is this one. */
+  /** The pending activity, if it has this name. */
   async function untilPending(id: string, type: string): Promise<{ activityId: string }> {
     const named = (view: WorkflowView) =>
       view.pending.find(({ activityType }) => activityType?.name === type)
@@ -46,18 +47,18 @@ export function testOperators(open: () => OwnWorld): void {
   }
 
   const leftOn = async (chain: ChainName, wallet: Wallet) =>
-    (await readReservationsOfToken(world.nodes[chain], wallet)).usdc
+    (await readWalletBalances(world.nodes[chain], wallet)).usdc
 
   /**
-   * A run that fails because its rows bear no end is followed by another one within two minutes; one that is marked
-   * so within seconds.
+   * A new run follows a failed run without a final status within two minutes. A run with a recovery mark gets one
+   * within seconds.
    */
   const markToRestart = (id: string) =>
     world.db('intent').where({ id }).update({ recover_at: world.db.fn.now() })
 
   describe('an activity that is completed or failed by hand', () => {
     test.each(['complete', 'fail'] as const)(
-      '%s before anything is signed: the intent goes on, and the money is lent once',
+      '%s before anything is signed: the intent continues, and the money is lent once',
       async (how) => {
         const wallet = await world.createWallet({ [arbitrum]: '1' })
         world.signal('signer', 'SIGSTOP')
@@ -67,9 +68,9 @@ export function testOperators(open: () => OwnWorld): void {
         await untilPending(id, 'deposit')
         expect((await world.call('GET', `/intents/${id}`)).body.status).toBe('executing')
         world.signal('signer', 'SIGCONT')
-        const told = await world.untilOver(id)
-        expect(told).toMatchObject({ status: 'completed', results: { completedSteps: 1 } })
-        await expectTransactions(world, told, [`deposit ${arbitrum}`])
+        const finished = await world.untilFinished(id)
+        expect(finished).toMatchObject({ status: 'completed', results: { completedSteps: 1 } })
+        await expectTransactions(world, finished, [`deposit ${arbitrum}`])
         expect(await leftOn(arbitrum, wallet)).toBe(0n)
         await expectConserved(world, wallet)
       },
@@ -83,7 +84,7 @@ export function testOperators(open: () => OwnWorld): void {
         world.signal('signer', 'SIGSTOP')
         const { id } = await world.create(wallet, lend(base))
         await forge(id, 'bridge', how)
-        // A burn that is believed leads to the wait for its attestation.
+        // A burn accepted as done leads to the wait for its attestation.
         const next = how === 'complete' ? 'awaitAttestation' : 'bridge'
         await untilPending(id, next)
         world.signal('signer', 'SIGCONT')
@@ -91,18 +92,18 @@ export function testOperators(open: () => OwnWorld): void {
         await forge(id, 'awaitAttestation', how)
         if (how === 'complete') await markToRestart(id)
         await world.setFaults({ stuck: false })
-        const told = await world.untilOver(id)
-        expect(told).toMatchObject({ status: 'completed', results: { completedSteps: 2 } })
+        const finished = await world.untilFinished(id)
+        expect(finished).toMatchObject({ status: 'completed', results: { completedSteps: 2 } })
         const order = [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`]
-        await expectTransactions(world, told, order)
+        await expectTransactions(world, finished, order)
         expect(await leftOn(arbitrum, wallet)).toBe(0n)
         expect(await expectConserved(world, wallet)).toBe(0n)
       },
     )
   })
 
-  describe('what holds an intent up is what its workflow says', () => {
-    test('an operator: who, why and since when, and no longer when he lets it go on', async () => {
+  describe('the wait reason of an intent is shown by its workflow', () => {
+    test('a pause shows the operator, the reason and its start, until it is resumed', async () => {
       const wallet = await world.createWallet({ [arbitrum]: '1' })
       const chain = { scope: 'chain', subject: '421614' } as const
       const { id: chainId } = await world
@@ -115,21 +116,21 @@ export function testOperators(open: () => OwnWorld): void {
       await untilPending(id, 'deposit')
       await pauseWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
       world.signal('signer', 'SIGCONT')
-      const paused = await untilHeld(id, 'PAUSED', 'PAUSED')
+      const paused = await untilWaiting(id, 'PAUSED', 'PAUSED')
       expect(paused.details).toMatch(/^\*\*Waits\*\* since .*by alice: a market looks odd/)
       expect(paused.attributes).toMatchObject({ WaitingFor: ['PAUSED'], SourceChain: arbitrum })
       await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
-      expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
+      expect(await world.untilFinished(id)).toMatchObject({ status: 'completed' })
     }, 180_000)
   })
 
-  test('a failed intent, a cancelled one and a completed one are found apart', async () => {
+  test('the search attributes separate failed, cancelled and completed intents', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '3' })
     const simulate = { metadata: { simulate: 'DEPOSIT_FAILED' } }
     const failed = await world.create(wallet, { ...lend(arbitrum), ...simulate })
-    await world.untilOver(failed.id)
+    await world.untilFinished(failed.id)
     const completed = await world.create(wallet, lend(arbitrum))
-    await world.untilOver(completed.id)
+    await world.untilFinished(completed.id)
     world.signal('signer', 'SIGSTOP')
     const cancelled = await world.create(wallet, lend(arbitrum))
     await untilPending(cancelled.id, 'deposit')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { readReservationsOfToken } from '../holdings.js'
+import { readWalletBalances } from '../balances.js'
 import { expectConserved, expectTransactions } from '../money.js'
 import { until } from '../stack.js'
-import { toTold, type OwnWorld } from '../world.js'
+import { toIntent, type OwnWorld } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 
-/** Temporal away, and every role killed. */
+/** An outage of Temporal with every role killed. */
 export function testOutage(open: () => OwnWorld): void {
   const operationOf = (intentId: string) =>
     open()
@@ -19,13 +19,13 @@ export function testOutage(open: () => OwnWorld): void {
       (row) => states.includes(row?.state ?? ''),
     )
 
-  test('Temporal is away and every role is killed: what is signed is confirmed, what is done completes by its rows, and the rest after', async () => {
+  test('Temporal is down and every role is killed: signed operations confirm, finished intents complete by their rows, and the others complete afterwards', async () => {
     const world = open()
     const [lender, crosser] = [
       await world.createWallet({ [arbitrum]: '1' }),
       await world.createWallet({ [arbitrum]: '1' }),
     ]
-    // What is signed now is not sent before everything has gone.
+    // Bundles signed now are not sent before every part is down.
     world.signal('relayer', 'SIGSTOP')
     const lend = { action: 'lend', amount: 1 }
     const { id: deposit } = await world.create(lender, { ...lend, chain: arbitrum })
@@ -41,19 +41,19 @@ export function testOutage(open: () => OwnWorld): void {
       const { provider } = world.nodes[arbitrum]
       expect((await provider.getTransactionReceipt(row?.tx_hash ?? ''))?.status).toBe(1)
     }
-    // All of it is done, and no workflow is needed to say so.
-    const lent = await world.untilOver(deposit)
+    // All steps are done, and the final status needs no workflow.
+    const lent = await world.untilFinished(deposit)
     expect(lent.status).toBe('completed')
     const { id: burn } = (await operationOf(crossing)) ?? {}
     await until(
       () => world.db('burn').where({ operation_id: burn }).first<{ message: string | null }>(),
       ({ message }) => message !== null,
     )
-    expect(toTold(await world.call('GET', `/intents/${crossing}`)).status).toBe('executing')
+    expect(toIntent(await world.call('GET', `/intents/${crossing}`)).status).toBe('executing')
 
     world.signal('temporal', 'SIGCONT')
     await expectTransactions(world, lent, [`deposit ${arbitrum}`])
-    const crossed = await world.untilOver(crossing)
+    const crossed = await world.untilFinished(crossing)
     expect(crossed).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
     await expectTransactions(world, crossed, [
       `bridge ${arbitrum}`,
@@ -62,7 +62,7 @@ export function testOutage(open: () => OwnWorld): void {
     ])
     for (const wallet of [lender, crosser]) {
       expect(await expectConserved(world, wallet)).toBe(0n)
-      expect((await readReservationsOfToken(world.nodes[arbitrum], wallet)).usdc).toBe(0n)
+      expect((await readWalletBalances(world.nodes[arbitrum], wallet)).usdc).toBe(0n)
     }
   }, 300_000)
 }

@@ -11,7 +11,7 @@ import {
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { disabledIn, isProven, type Capability } from '../../../domain/capability.js'
 import { probeChains } from '../../../operations/health/deployment.js'
-import { startFaultProxy, type Decide, type RpcCall } from '../../support/faultProxy.js'
+import { startFaultProxy, type Decide, type RpcRequest } from '../../support/faultProxy.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
 import type { ChainReport } from '../../../operations/health/chain.js'
 
@@ -64,7 +64,7 @@ async function probeBehind(decide: Decide): Promise<ChainReport[]> {
   }
 }
 
-const isOverridden = ({ params }: RpcCall) => params.length > 2
+const isOverridden = ({ params }: RpcRequest) => params.length > 2
 
 type Spot = {
   chain: ChainName
@@ -258,5 +258,5 @@ function asOther(capability: Capability): Capability {
 }
 
 const unknown = { error: { code: -32_602, message: 'too many arguments' } }
-const isCall = (call: RpcCall) => call.method === 'eth_call' && isOverridden(call)
-const isEstimate = (call: RpcCall) => call.method === 'eth_estimateGas' && isOverridden(call)
+const isCall = (call: RpcRequest) => call.method === 'eth_call' && isOverridden(call)
+const isEstimate = (call: RpcRequest) => call.method === 'eth_estimateGas' && isOverridden(call)

@@ -3,12 +3,12 @@ import { id } from 'ethers'
 import type { ChainClient } from '../../../evm/connect.js'
 import { readLogRange } from '../../../evm/logs/logRange.js'
 import { readLogs, type LogFilter } from '../../../evm/read.js'
-import { refusesWideRanges, type Decide, type Fault } from '../../support/faultProxy.js'
+import { refusesWideRanges, type Decide, type RpcFault } from '../../support/faultProxy.js'
 import { createWorld, usdcUnits, type World } from '../world/fixture.js'
 import { executeFirst } from '../world/scenes/stranger.js'
 
 /** Rejections by providers of a range that is too wide: by blocks, by results, by time. */
-const refusals: Fault[] = [
+const refusals: RpcFault[] = [
   { error: { code: -32005, message: 'query returned more than 10000 results' } },
   { error: { code: -32602, message: 'Log response size exceeded. Try a range of 0x0 to 0x7' } },
   { error: { code: -32000, message: 'block range is too wide' } },
@@ -65,9 +65,9 @@ describe('readLogRange', () => {
   })
 
   test('keeps the width that has worked, and tries a wider one after a while', async () => {
-    world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
+    world.proxy.set(refusesWideRanges(7, refusals[0] as RpcFault))
     await readLogRange(client, { from: 0n, to: 20n }, filter)
-    const asked = counting(refusesWideRanges(7, refusals[0] as Fault))
+    const asked = counting(refusesWideRanges(7, refusals[0] as RpcFault))
     await readLogRange(client, { from: 0n, to: 30n }, filter)
     const [width = 0] = asked
     expect(width).toBeLessThanOrEqual(7)
@@ -78,7 +78,7 @@ describe('readLogRange', () => {
   })
 
   test('error: a single block is rejected, or the node does not answer', async () => {
-    world.proxy.set(refusesWideRanges(0, refusals[2] as Fault))
+    world.proxy.set(refusesWideRanges(0, refusals[2] as RpcFault))
     await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
     world.proxy.set(() => 'reset')
     await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
@@ -121,7 +121,7 @@ describe('a driver whose node', () => {
   test('rejects wide ranges indexes all outcomes after a long downtime', async () => {
     const { operationId, hash } = await minedByStranger()
     await world.mine(100)
-    world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
+    world.proxy.set(refusesWideRanges(7, refusals[0] as RpcFault))
     await world.index()
     expect(await world.row(operationId)).toMatchObject({ state: 'final', tx_hash: hash })
   })

@@ -3,11 +3,11 @@ import { ARB_GAS_INFO_ADDRESS } from '../../../evm/l1Costs.js'
 import { DELEGATED_CODE } from '../../../evm/registry.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../../relayer/world/fixture.js'
 import { simulatedIn } from '../../relayer/world/simulated.js'
-import type { RpcCall } from '../../support/faultProxy.js'
+import type { RpcRequest } from '../../support/faultProxy.js'
 
 describe('operations that are claimed together', () => {
   let world: World
-  let asked: RpcCall[]
+  let asked: RpcRequest[]
   beforeAll(async () => {
     world = await createWorld({ senderCount: 1 })
   })
@@ -97,7 +97,7 @@ describe('a signing context', () => {
 
   test('reads balances, keys and the L1 price in one contract call', async () => {
     await world.lend(await world.createWallet(usdcUnits), usdcUnits)
-    const asked: RpcCall[] = []
+    const asked: RpcRequest[] = []
     world.proxy.set((call) => void asked.push(call))
     await world.sign()
     const reads = asked.filter(({ method }) => method === 'eth_call')

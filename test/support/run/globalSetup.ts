@@ -1,6 +1,6 @@
 import { startShared } from '../shared.js'
 
-/** Starts what the test files share, and returns what ends it. */
+/** Starts the shared fixtures of the test files, and returns a function that stops them. */
 export async function setup(): Promise<() => Promise<void>> {
   const { stop } = await startShared()
   return stop

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 
 export type RunFolder = {
   path: string
-  /** Names the one process that must not outlive the run. */
+  /** Names the process that must not outlive the run. */
   guard(pid: number): void
-  /** To be called once that process has ended. */
+  /** Must be called once that process has ended. */
   release(): void
   remove(): Promise<void>
 }
 
-/** The last line that arrives counts: the process to end, or nothing. */
+/** The last received line counts: the id of the process to end, or an empty line. */
 const watcherScript = `
   guarded=
   while read -r line; do guarded=$line; done
@@ -20,12 +20,12 @@ const watcherScript = `
   rm -rf "$0"`
 
 /**
- * A folder for one run of the tests. When this process dies without removing it, by Ctrl-C or a kill, the
- * pipe to a watcher closes, which then ends the guarded process and removes the folder.
+ * A folder for one test run. When this process dies without removing it, the pipe to a watcher closes. The watcher
+ * then ends the guarded process and removes the folder.
  */
 export async function createRunFolder(): Promise<RunFolder> {
   const path = await mkdtemp(join(tmpdir(), 'steward-test-'))
-  // Root lends a database server another account, which has to get into the folder.
+  // Root runs the database server under another account, which must enter the folder.
   await chmod(path, 0o711)
   const watcher = spawn('sh', ['-c', watcherScript, path], {
     detached: true,

@@ -1,4 +1,4 @@
-/** What test files wait for outside their tests. */
+/** Waiting time of test files outside of their tests. */
 export type Kind = 'chain' | 'database' | 'temporal' | 'stack'
 /** Milliseconds by kind. */
 export type Spent = Partial<Record<Kind, number>>
@@ -6,7 +6,7 @@ export type Spent = Partial<Record<Kind, number>>
 let spent: Spent = {}
 let depth = 0
 
-/** Counts the time of `start` as waiting for a kind of fixture. What it starts inside counts as part of it. */
+/** Counts the time of `start` as waiting for a kind of fixture. Nested starts count as part of it. */
 export async function timed<T>(kind: Kind, start: () => Promise<T>): Promise<T> {
   if (depth > 0) return start()
   depth += 1
@@ -19,7 +19,7 @@ export async function timed<T>(kind: Kind, start: () => Promise<T>): Promise<T> 
   }
 }
 
-/** What was spent since the last call. */
+/** The time spent since the last call. */
 export function takeSpent(): Spent {
   const taken = spent
   spent = {}

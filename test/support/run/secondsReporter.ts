@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { Kind, Spent } from './seconds.js'
 
-/** Seconds of one test file. `rest` is what remains beside loading modules and waiting for fixtures. */
-type Row = { file: string } & Record<(typeof columns)[number], number>
+/** Seconds of one test file. `rest`: time besides loading modules and waiting for fixtures. */
+type FileSeconds = { file: string } & Record<(typeof columns)[number], number>
 
 const kinds: Kind[] = ['chain', 'database', 'temporal', 'stack']
 const columns = ['total', 'load', ...kinds, 'rest'] as const
 const SLOWEST = 15
 
-/** Outside of the folders that the type check and the linter read. */
+/** Outside of the folders of type check and linter. */
 const OUTPUT = 'node_modules/.cache/steward/test-seconds.tsv'
 
-/** Prints where the seconds of a run went, by kind and for the slowest files, and writes those of all files. */
+/** Prints the seconds of a run by kind and for the slowest files, and writes those of all files. */
 export default class SecondsReporter implements Reporter {
   #vitest: Vitest | undefined
 
@@ -31,7 +31,7 @@ export default class SecondsReporter implements Reporter {
       output,
       [toLine(header, '\t'), ...rows.map((row) => toLine(row, '\t')), ''].join('\n'),
     )
-    // A log of CI is all that is kept of its machine.
+    // The CI log is the only record of that machine.
     const shown = process.env.CI ? rows : rows.slice(0, SLOWEST)
     const lines = [header, whole, ...shown].map((row) => toLine(row, '  '))
     console.log(`\nSeconds (all files: ${OUTPUT})\n${lines.join('\n')}`)
@@ -41,7 +41,7 @@ export default class SecondsReporter implements Reporter {
   }
 }
 
-/** The deep files, when all others have run; none when the run was of a part. */
+/** The deep files, once all others have run; empty for a partial run. */
 function listDeep(root: string, ran: number): string[] {
   const all = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   const files = all.filter((file) => file.endsWith('.test.ts'))
@@ -52,7 +52,7 @@ function listDeep(root: string, ran: number): string[] {
 
 const header = { file: 'file', ...Object.fromEntries(columns.map((name) => [name, name])) }
 
-function toRow(module: TestModule): Row {
+function toRow(module: TestModule): FileSeconds {
   const { setupDuration, collectDuration, prepareDuration, duration } = module.diagnostic()
   const spent: Spent = module.meta().spent ?? {}
   const load = setupDuration + collectDuration + prepareDuration
@@ -60,12 +60,12 @@ function toRow(module: TestModule): Row {
   const waited = kinds.reduce((total, kind) => total + (spent[kind] ?? 0), 0)
   const times = { total: load + duration, load, ...fixtures, rest: duration - waited }
   const seconds = Object.entries(times).map(([name, ms]) => [name, ms / 1000])
-  return { file: module.relativeModuleId, ...Object.fromEntries(seconds) } as Row
+  return { file: module.relativeModuleId, ...Object.fromEntries(seconds) } as FileSeconds
 }
 
-function sum(rows: Row[]): Omit<Row, 'file'> {
+function sum(rows: FileSeconds[]): Omit<FileSeconds, 'file'> {
   const totals = columns.map((name) => [name, rows.reduce((total, row) => total + row[name], 0)])
-  return Object.fromEntries(totals) as Omit<Row, 'file'>
+  return Object.fromEntries(totals) as Omit<FileSeconds, 'file'>
 }
 
 function toLine(row: Record<string, string | number>, separator: string): string {

@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-// Runs before each file. The reporter adds up what its files have waited for.
+// Runs before each file. The reporter sums the waiting times.
 takeSpent()
 afterAll(({}, file) => {
   file.meta.spent = takeSpent()

@@ -9,7 +9,7 @@ export default class TallyReporter implements Reporter {
   }
 }
 
-/** A file that could not be loaded or cleaned up, and an error outside of any test, count as one failure each. */
+/** A file that fails to load or clean up, and an error outside of tests, count as one failure each. */
 function tally(modules: readonly TestModule[], errors: number): string {
   const tests = modules.flatMap((module) => [...module.children.allTests()])
   const count = (state: string) => tests.filter((test) => test.result().state === state).length
@@ -18,7 +18,7 @@ function tally(modules: readonly TestModule[], errors: number): string {
   return `${count('passed')} passed, ${count('failed') + broken + errors} failed${skipped ? `, ${skipped} skipped` : ''}`
 }
 
-/** A line for each failure: its file, its test and the first line of its error. */
+/** One line per failure: its file, its test and the first line of its error. */
 function listFailures(
   modules: readonly TestModule[],
   errors: readonly SerializedError[],

@@ -1,6 +1,6 @@
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker'
 
-// One per process. Failing activities are part of many tests; the SDK reports each of them as a warning.
+// One per process. Many tests have failing activities, which the SDK logs as warnings.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },

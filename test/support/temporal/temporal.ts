@@ -5,17 +5,17 @@ import {
 import { timed } from '../run/seconds.js'
 import { testServer } from './testServer.js'
 
-type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
+type EnvironmentOptions = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
 
-/** The SDK kills a server that is not up after five seconds, which a busy machine may need. */
+/** The SDK kills a server that is not up after five seconds. A busy machine may need longer. */
 const ATTEMPTS = 3
 
 /**
- * A Temporal server of its own, whose clock jumps to the next timer while somebody awaits a result.
- * The clock is one for all its workflows: let them run one after the other. Close it by `teardown()`.
+ * A Temporal server whose clock jumps to the next timer while a result is awaited. All its workflows share the clock,
+ * so run them one after the other. Close it by `teardown()`.
  */
 export async function createTimeSkippingEnvironment(
-  options: Options = {},
+  options: EnvironmentOptions = {},
 ): Promise<TestWorkflowEnvironment> {
   const server = { executable: { type: 'existing-path', path: testServer() } } as const
   for (let attempt = 1; ; attempt++) {

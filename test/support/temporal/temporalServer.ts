@@ -17,10 +17,10 @@ export type TemporalServer = {
 const ATTEMPTS = 3
 
 /**
- * A Temporal dev server of its own with the settings of the devnet's, which unlike the time-skipping one has lists and
- * schedules. It keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
+ * A Temporal dev server with the settings of the devnet's. Unlike the time-skipping server it supports lists and
+ * schedules. It keeps no state, and ends with this process at the latest.
  *
- * @param namespaces - Beside `default`.
+ * @param namespaces - In addition to `default`.
  */
 export function startTemporalServer(
   port?: number,

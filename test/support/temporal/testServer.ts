@@ -19,23 +19,22 @@ const pom = fileURLToPath(
 const wrapper = join(dirname(pom), 'test-server.sh')
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'steward')
 
-/** Where the SDK finds the official binary, and the name under which it keeps it. */
+/** Download URL and cache file name of the SDK's official binary. */
 const downloadIndex = 'https://temporal.download'
 const officialBinary = join(cache, `temporal-test-server-sdk-typescript-${testing.version}`)
 
-/** A network without it must not cost the run more than this. */
+/** Limits the delay of a run without network. */
 const PROBE_MS = 3_000
-/** 30 MB; the Java server is the way out when they do not come. */
+/** 30 MB. The Java server is the fallback. */
 const DOWNLOAD_MS = 60_000
 /** 33 MB in 40 files: 40 s on a fast line. */
 const MAVEN_MS = 600_000
-/** The server is up after one second and then loads no more classes. */
+/** After a second the server is up and loads no more classes. */
 const ARCHIVE_RUN_MS = 4_000
 
 /**
- * Makes sure that a time-skipping server can be started without the network: the official binary or
- * the Java server, whichever is cached, else whichever can be fetched, in this order. A failure is
- * kept for the tests that need the server (`testServer`); all others can do without.
+ * Prepares a time-skipping server that starts without network: a cached official binary or Java server, else a fetched
+ * one, in this order. A failure is reported by the tests that need the server (`testServer`).
  */
 export async function prepareTestServer(): Promise<void> {
   try {
@@ -86,7 +85,7 @@ async function isReachable(url: string): Promise<boolean> {
   )
 }
 
-/** The SDK downloads on its first start. Whether it came is read from the file. */
+/** The SDK downloads the binary at its first start. Success is read from the file. */
 async function downloadBinary(): Promise<void> {
   say('downloading the time-skipping Temporal server')
   const executable = { type: 'cached-download', downloadDir: cache } as const
@@ -117,14 +116,14 @@ async function fetchJars(jars: string): Promise<void> {
 }
 
 /**
- * Lets one run of the server write its loaded classes to a file that later ones map into memory. The
- * archive holds the path of the jars, so that it is made where they stay. It is allowed to fail.
+ * Writes the loaded classes of one run to an archive that later runs map into memory. The archive contains the path
+ * of the jars, so it is created at their final place. A failure is ignored.
  */
 async function archiveClasses(jars: string): Promise<void> {
   const fresh = join(jars, 'fresh.jsa')
   const options = `-XX:ArchiveClassesAtExit=${fresh}`
   const env = { ...process.env, TEST_SERVER_JARS: jars, JDK_JAVA_OPTIONS: options }
-  // Java ends by the signal as any server does, hence with a failure.
+  // Java ends by the signal, hence with an error.
   await run(wrapper, ['0'], { env, timeout: ARCHIVE_RUN_MS }).catch(() => undefined)
   await rename(fresh, join(jars, 'classes.jsa')).catch(() => undefined)
 }
@@ -139,7 +138,7 @@ async function need(command: string, versionFlag: string): Promise<void> {
   })
 }
 
-/** Runs `action` while no other process does. The lock of a process that died is taken over. */
+/** Runs `action` exclusively among all processes. Takes over the lock of a dead process. */
 async function withLock(file: string, action: () => Promise<void>): Promise<void> {
   while (takeLock(file)) await sleep(200)
   try {

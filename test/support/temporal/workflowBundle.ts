@@ -17,7 +17,7 @@ export const compiledFile = (name: string): string => inFolder(process.env.TEST_
 /** Path of the command line, which plain Node runs. */
 export const compiledCli = (): string => inFolder(process.env.TEST_CLI, 'clients/cli/src/main.js')
 
-/** The bundle of the workflows, as `Worker.create({ workflowBundle })` takes it. */
+/** The workflow bundle, as `Worker.create({ workflowBundle })` expects it. */
 export const workflowBundle = () => ({ codePath: compiledFile(bundleFile) })
 
 function inFolder(folder: string | undefined, name: string): string {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
 import type { ApiResponse } from '../../api.js'
-import type { Fault } from '../../../support/faultProxy.js'
+import type { RpcFault } from '../../../support/faultProxy.js'
 
 let world: ExecutionWorld
 let walletId: string
@@ -80,7 +80,7 @@ describe('Intent failure reasons', () => {
     expect(await world.chainWorld.usdcOf(wallet.address)).toBe(1_000_000n)
   })
 
-  test.each<[string, string, Fault]>([
+  test.each<[string, string, RpcFault]>([
     ['NETWORK_ERROR', 'the connections to the chain break', 'reset'],
     ['RPC_ERROR', 'the node of the chain fails', 'http500'],
   ])(

@@ -12,19 +12,19 @@ import {
   type IntentPage,
   type Listening,
 } from '../surfaces.js'
-import { isHeld, untilViewed, type WorkflowView } from '../workflowView.js'
+import { isWaiting, untilViewed, type WorkflowView } from '../workflowView.js'
 import { type OwnWorld } from '../world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
-/** Seconds in which an attestation comes on the devnet, and times as many after which it is late. */
+/** Usual seconds of an attestation on the devnet, and the factor after which it is late. */
 const [USUAL_SECONDS, PATIENCE] = [3, 2]
 const funds = [{ chain: 'bridge', asset: 'USDC', amount: '1' }]
 
-/** What is shown of an intent that is held up, and how soon. */
-export function testHeldUp(open: () => OwnWorld): void {
+/** The visible state of a waiting intent, and how soon it appears. */
+export function testDelays(open: () => OwnWorld): void {
   let world: OwnWorld
   let temporal: Client
-  /** Undefined where there is none: then nobody looks at pages. */
+  /** Undefined without a browser. Pages are not checked then. */
   let browser: Browser | undefined
 
   beforeAll(async () => {
@@ -42,21 +42,24 @@ export function testHeldUp(open: () => OwnWorld): void {
 
   type Surfaces = { id: string; stream: Listening; page: IntentPage | undefined }
 
-  /** Watches an intent of which nothing is signed before all are open. */
+  /** Opens all surfaces of an intent before its first operation is signed. */
   async function watch(id: string): Promise<Surfaces> {
     const stream = await listen(world, `/intents/${id}/events`)
     return { id, stream, page: browser && (await openIntentPage(browser, world, id)) }
   }
 
-  /** What each of them says, and when it said so first, ms of Unix time. */
+  /** Waits until each surface shows the state. Returns when each first did, ms of Unix time. */
   async function untilAllSay(
     { id, stream, page }: Surfaces,
-    says: { event: string; text: RegExp; view: (view: WorkflowView) => boolean },
+    expected: { event: string; text: RegExp; view: (view: WorkflowView) => boolean },
   ) {
-    const told = stream.until(({ event }) => event === says.event)
-    const shown = page?.until(says.text)
-    const viewed = untilViewed(temporal, id, says.view).then((view) => ({ view, at: Date.now() }))
-    const [event, pageAt, { view, at }] = await Promise.all([told, shown, viewed])
+    const reported = stream.until(({ event }) => event === expected.event)
+    const shown = page?.until(expected.text)
+    const viewed = untilViewed(temporal, id, expected.view).then((view) => ({
+      view,
+      at: Date.now(),
+    }))
+    const [event, pageAt, { view, at }] = await Promise.all([reported, shown, viewed])
     const ats = { stream: event.cameAt, page: pageAt, workflow: at }
     return { data: event.data.data as Record<string, unknown>, details: view.details, ats }
   }
@@ -72,7 +75,7 @@ export function testHeldUp(open: () => OwnWorld): void {
   const msAfter = (moment: Date | number, ats: Record<string, number | undefined>) =>
     Object.fromEntries(Object.entries(ats).map(([name, at]) => [name, at && at - Number(moment)]))
 
-  test('a bridge held up on purpose: page, events and workflow say what it waits for, since when, and where the money is', async () => {
+  test('a delayed bridge: page, events and workflow show the wait reason, its start and the location of the money', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     await world.setFaults({ stuck: true })
     world.signal('signer', 'SIGSTOP')
@@ -81,7 +84,7 @@ export function testHeldUp(open: () => OwnWorld): void {
     const { page } = surfaces
     world.signal('signer', 'SIGCONT')
 
-    // It is burned: from then on the attestation is waited for.
+    // The burn is mined. From now on the step waits for the attestation.
     const burned = await untilAllSay(surfaces, {
       event: 'intent.step_progressed',
       text: /waits to be attested\. Since [\d.]+ m?s; usually 3/,
@@ -97,11 +100,11 @@ export function testHeldUp(open: () => OwnWorld): void {
     await page?.until(/^1 USDC in the bridge, between two chains\.$/)
     if (page) expect(await page.readJson()).toMatchObject({ waitingFor, funds })
 
-    // It is late.
+    // The attestation is late.
     const late = await untilAllSay(surfaces, {
       event: 'intent.delayed',
       text: /^Late$/,
-      view: isHeld('**Waits**', 'ATTESTATION'),
+      view: isWaiting('**Waits**', 'ATTESTATION'),
     })
     const whereabouts = `1 USDC was burned on ${arbitrum} in ${txHash} and awaits its attestation. It arrives on ${base} without further action.`
     const { delay } = late.data as { delay: { since: string } }
@@ -123,18 +126,22 @@ export function testHeldUp(open: () => OwnWorld): void {
 
     await world.setFaults({ stuck: false })
     await page?.until(/^Completed$/)
-    const told = await world.untilOver(id)
-    await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`])
+    const finished = await world.untilFinished(id)
+    await expectTransactions(world, finished, [
+      `bridge ${arbitrum}`,
+      `mint ${base}`,
+      `deposit ${base}`,
+    ])
     expect(await expectConserved(world, wallet)).toBe(0n)
     const { typedSearchAttributes } = await temporal.workflow.getHandle(id).describe()
     expect(typedSearchAttributes.getAll().map(({ key }) => key.name)).not.toContain('WaitingFor')
     surfaces.stream.close()
   }, 180_000)
 
-  /** Far more than come while an event is on its way: there are four a second on the quickest chain. */
+  /** Far more blocks than appear while an event is delivered: the fastest chain has four per second. */
   const MOST_BLOCKS = 20
 
-  test('what is in a block is told before many others have come', async () => {
+  test('a mined operation is reported within a few blocks', async () => {
     const blocks = watchBlocks(world, [arbitrum, base])
     const stream = await listen(world, '/events')
     const routes = [
@@ -157,7 +164,7 @@ export function testHeldUp(open: () => OwnWorld): void {
       expect(blocks.countAfter(chain, number, cameAt)).toBeLessThanOrEqual(MOST_BLOCKS)
       ms.push(cameAt - (blocks.at(chain, number) ?? NaN))
     }
-    // One for each lend, and burn, mint and deposit of those over the bridge.
+    // One per lend, and one each for burn, mint and deposit of a bridged lend.
     expect(ms).toHaveLength(4 + 2 * 3)
     const [half, most] = [ms.sort((a, b) => a - b)[ms.length / 2], ms.at(-1)]
     console.log(

@@ -1,5 +1,5 @@
 import { Contract, Interface, ZeroAddress, id, zeroPadValue } from 'ethers'
-import type { Node, Wallet } from './world.js'
+import type { ChainNode, Wallet } from './world.js'
 
 const token = new Interface([
   'function balanceOf(address) view returns (uint256)',
@@ -21,7 +21,7 @@ const transferTopic = id('Transfer(address,address,uint256)')
 const stableFee = 100
 
 export const read = async (
-  { provider }: Node,
+  { provider }: ChainNode,
   address: string,
   name: string,
   args: unknown[] = [],
@@ -29,8 +29,8 @@ export const read = async (
 export const sum = (all: bigint[]) => all.reduce((total, one) => total + one, 0n)
 const word = (address: string) => zeroPadValue(address, 32).toLowerCase()
 
-/** What a wallet has on a chain: in itself, and in each market. Base units. */
-export async function readReservationsOfToken(node: Node, { address }: Pick<Wallet, 'address'>) {
+/** Balances of a wallet on a chain: in the wallet and in each market. Base units. */
+export async function readWalletBalances(node: ChainNode, { address }: Pick<Wallet, 'address'>) {
   const { usdc, testDollar, aToken, comet, vault } = node.contracts
   const held = (at: string | undefined) => (at ? read(node, at, 'balanceOf', [address]) : 0n)
   const shares = await held(vault)
@@ -45,14 +45,17 @@ export async function readReservationsOfToken(node: Node, { address }: Pick<Wall
 }
 
 /** Sum of a token's transfers between two accounts. */
-async function readTransferred({ provider }: Node, address: string, from: string, to: string) {
+async function readTransferred({ provider }: ChainNode, address: string, from: string, to: string) {
   const topics = [transferTopic, word(from), word(to)]
   const logs = await provider.getLogs({ address, topics, fromBlock: 0 })
   return sum(logs.map(({ data }) => BigInt(data)))
 }
 
-/** What went into and came out of the bridge on a chain, for a wallet. */
-async function readBridged({ provider, contracts }: Node, { address }: Pick<Wallet, 'address'>) {
+/** Burned and minted amounts of a wallet on a chain. */
+async function readBridged(
+  { provider, contracts }: ChainNode,
+  { address }: Pick<Wallet, 'address'>,
+) {
   const at = { address: contracts.tokenMessenger, fromBlock: 0 }
   const burns = await provider.getLogs({ ...at, topics: [burnTopic ?? '', null, word(address)] })
   const mints = await provider.getLogs({ ...at, topics: [mintTopic ?? '', word(address)] })
@@ -65,8 +68,11 @@ async function readBridged({ provider, contracts }: Node, { address }: Pick<Wall
   }
 }
 
-/** What swaps of a wallet have cost it: a dollar is a dollar in the pool of two. */
-async function readSwapLoss(node: Node, { address }: Pick<Wallet, 'address'>): Promise<bigint> {
+/** Cost of a wallet's swaps. The pool has two dollar tokens, so values compare one to one. */
+async function readSwapLoss(
+  node: ChainNode,
+  { address }: Pick<Wallet, 'address'>,
+): Promise<bigint> {
   const { usdc, testDollar, uniswap } = node.contracts
   if (!uniswap || !testDollar) return 0n
   const args = [usdc, testDollar, stableFee]
@@ -77,9 +83,9 @@ async function readSwapLoss(node: Node, { address }: Pick<Wallet, 'address'>): P
   return sum(await Promise.all(paid)) - sum(await Promise.all(got))
 }
 
-/** A wallet's money on one chain, base units: what it has, has lent, was given, and what became of the rest. */
-export async function readAccount(node: Node, wallet: Pick<Wallet, 'address'>) {
-  const { usdc, testDollar, aave, comet, vault, eth } = await readReservationsOfToken(node, wallet)
+/** A wallet's money on one chain in base units: balance, deposits, received amounts and costs. */
+export async function readAccount(node: ChainNode, wallet: Pick<Wallet, 'address'>) {
+  const { usdc, testDollar, aave, comet, vault, eth } = await readWalletBalances(node, wallet)
   const made = await readTransferred(node, node.contracts.usdc, ZeroAddress, wallet.address)
   const { burned, minted, fees } = await readBridged(node, wallet)
   const loss = await readSwapLoss(node, wallet)
@@ -87,7 +93,7 @@ export async function readAccount(node: Node, wallet: Pick<Wallet, 'address'>) {
   return { held: usdc + testDollar, lent, loss, burned, minted, fees, given: made - minted, eth }
 }
 
-/** What of a wallet's accounts on all chains is in the bridge, and what is found beyond what it was given. */
+/** The wallet's money in the bridge, and the surplus over the received amounts, over all chains. */
 export function balanceOf(accounts: Awaited<ReturnType<typeof readAccount>>[]) {
   const total = (of: keyof (typeof accounts)[number]) => sum(accounts.map((one) => one[of]))
   const inBridge = total('burned') - total('minted') - total('fees')

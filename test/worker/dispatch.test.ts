@@ -9,7 +9,7 @@ import { serveTasks } from '../../worker/serve.js'
 import { BATCH, runStarter } from '../../worker/dispatch.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { createHeardLog, createQuietLog } from '../support/heardLog.js'
+import { createCapturedLog, createQuietLog } from '../support/capturedLog.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
@@ -120,7 +120,7 @@ describe('runStarter', () => {
   })
 
   test('retries a failed start when its lease has expired, and starts others meanwhile', async () => {
-    const { log, lines } = createHeardLog('worker')
+    const { log, lines } = createCapturedLog('worker')
     const [failing = '', ...others] = await insertIntents(BATCH + 1)
     let failures = 0
     const start = (_type: string, { workflowId }: { workflowId: string }) =>
@@ -156,7 +156,7 @@ describe('with a Temporal server', () => {
   test.each(['closed', 'frozen', 'deaf'] as const)(
     'while it is %s what is stored waits, and is started when it is back, of each account',
     async (mode) => {
-      const { log, lines } = createHeardLog('worker')
+      const { log, lines } = createCapturedLog('worker')
       startHere(temporal, { log })
       const before = await insertIntents(1)
       await untilMarked(before)
@@ -179,7 +179,7 @@ describe('with a Temporal server', () => {
     // Exceeds Temporal's limit of an input.
     const plan = JSON.stringify({ reasoning: 'x'.repeat(3_000_000) })
     await database.db('intent').where({ id: refused }).update({ plan })
-    const { log, lines } = createHeardLog('worker')
+    const { log, lines } = createCapturedLog('worker')
     startHere(temporal, { log })
     await untilMarked([next])
     while (!lines.join('').includes('workflow not started yet')) await sleep(20)
