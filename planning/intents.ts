@@ -7,7 +7,11 @@ import {
 } from '../db/intents/intents.js'
 import { requestOf } from '../db/intents/storedRequest.js'
 import { setPlan } from '../db/intents/status.js'
-import { insertReservation, lockWallet, type Claim } from '../db/intents/reservations.js'
+import {
+  insertReservation,
+  lockWallet,
+  type PlannedReservation,
+} from '../db/intents/reservations.js'
 import { transactScoped } from '../db/client/scope.js'
 import { getWalletById } from '../db/accounts/wallets.js'
 import { ServiceError } from '../domain/errors.js'
@@ -60,7 +64,7 @@ export async function storeIntent(
     request,
     units: unitsOf(request, planned),
     plan,
-    ...(plan ? { reserved: claimsOf(registry, plan) } : input.seen && { seen: input.seen }),
+    ...(plan ? { reserved: reservationsOf(registry, plan) } : input.seen && { seen: input.seen }),
   })
 }
 
@@ -143,8 +147,8 @@ async function planLocked(
   }
   const plan = await planWithReservations(trx, walletId, input)
   await setPlan(trx, id, plan)
-  for (const claim of claimsOf(registry, plan)) {
-    await insertReservation(trx, { intentId: id, walletId, ...claim })
+  for (const reservation of reservationsOf(registry, plan)) {
+    await insertReservation(trx, { intentId: id, walletId, ...reservation })
   }
   return plan
 }
@@ -173,7 +177,7 @@ function planOf({ plan }: Intent): StepPlan {
 }
 
 /** The reservations of a plan: every step spends its amount on its chain. */
-function claimsOf(registry: Registry, plan: StepPlan): Claim[] {
+function reservationsOf(registry: Registry, plan: StepPlan): PlannedReservation[] {
   return plan.steps.map((step) => {
     const fedBy = sourceStepOf(plan, step)?.sequence
     const { sequence } = step
@@ -182,7 +186,10 @@ function claimsOf(registry: Registry, plan: StepPlan): Claim[] {
 }
 
 /** What a step spends. A withdrawal spends the receipt token of its market. */
-function spendingOf(registry: Registry, step: PlanStep): Omit<Claim, 'sequence' | 'fedBy'> {
+function spendingOf(
+  registry: Registry,
+  step: PlanStep,
+): Omit<PlannedReservation, 'sequence' | 'fedBy'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain
   const units = assetUnits(step.amount)

@@ -6,7 +6,7 @@ import type { Db } from '../db/client/connect.js'
 import type { IndexedBlock } from '../db/intents/reservations.js'
 import type { IntentRequest } from '../domain/intent/intent.js'
 import type { PausedChain } from '../domain/plan/market.js'
-import type { Claimed } from './reserved.js'
+import type { PlanReservations } from './reserved.js'
 
 /** `idle`: clients that are disabled only by an operator's pause. */
 export type PauseView = { clients: ChainClient[]; idle: ChainClient[] }
@@ -57,7 +57,7 @@ export async function readPaused(
 export function toPausedChain(
   { client, indexed, balanceUnits }: PausedPosition,
   asset: string,
-  { reserved }: Claimed,
+  { reserved }: PlanReservations,
 ): PausedChain {
   const { chain } = client
   const why = disabledBecause(client, 'chain') ?? ''

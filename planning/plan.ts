@@ -11,7 +11,7 @@ import {
 import { explainReserved } from './waitReasons.js'
 import { needs, type ChainSnapshot, type MarketSnapshot } from './market.js'
 import { toPausedChain } from './paused.js'
-import { readReservedSpending, type Claimed } from './reserved.js'
+import { readReservedSpending, type PlanReservations } from './reserved.js'
 import { planWithinCapacity } from './marketCapacity.js'
 import { mayNeedUnread } from './routes.js'
 import { findToken } from '../evm/registry.js'
@@ -40,10 +40,10 @@ export async function planWithReservations(
   { request, market }: PlanInput,
 ): Promise<StepPlan> {
   assertEnabled(request, market.clients)
-  const claimed = await readClaimedOf(trx, walletId, { request, market })
-  const known = { ...market, ...dropReorganised(market, claimed) }
+  const reservations = await readReservationsOf(trx, walletId, { request, market })
+  const known = { ...market, ...dropReorganised(market, reservations) }
   try {
-    return await planBeside(trx, claimed, { request, market: known })
+    return await planBeside(trx, reservations, { request, market: known })
   } catch (error) {
     throw await explainReserved(trx, error, { walletId, request, snapshots: known.snapshots })
   }
@@ -59,13 +59,13 @@ export async function planFrom(
   walletId: string,
   input: Omit<PlanInput, 'seen'>,
 ): Promise<StepPlan> {
-  return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
+  return planBeside(trx, await readReservationsOf(trx, walletId, input), input)
 }
 
 /** Plans with the money and capacity that other intents leave. */
 async function planBeside(
   trx: Db,
-  claimed: Claimed,
+  reservations: PlanReservations,
   input: Omit<PlanInput, 'seen'>,
 ): Promise<StepPlan> {
   const { request, market } = input
@@ -78,18 +78,18 @@ async function planBeside(
   }
   if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
   const { asset } = request
-  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, claimed))
-  const positions = snapshots.flatMap((snapshot) => toPositions(snapshot, claimed))
-  const paused = market.paused.map((holding) => toPausedChain(holding, asset, claimed))
+  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, reservations))
+  const positions = snapshots.flatMap((snapshot) => toPositions(snapshot, reservations))
+  const paused = market.paused.map((holding) => toPausedChain(holding, asset, reservations))
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
   const state = { chains, routes, swaps, positions, disabled, paused, limits }
-  const capacity = { offers: snapshots, reservedInMarkets: claimed.reservedInMarkets }
+  const capacity = { offers: snapshots, reservedInMarkets: reservations.reservedInMarkets }
   const plan = await planWithinCapacity(trx, capacity, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )
-  assertNotBusy(plan, snapshots, claimed)
+  assertNotBusy(plan, snapshots, reservations)
   return plan
 }
 
@@ -107,11 +107,11 @@ function planOrExplain(
   }
 }
 
-function readClaimedOf(
+function readReservationsOf(
   trx: Db,
   walletId: string,
   { request, market }: Omit<PlanInput, 'seen'>,
-): Promise<Claimed> {
+): Promise<PlanReservations> {
   const balances = balancesOf(market, request.asset)
   return readReservedSpending(trx, walletId, { balances, offers: market.snapshots })
 }
@@ -136,7 +136,7 @@ function balancesOf(
 function toChainState(
   { client: { chain }, balanceUnits, gasUsd }: ChainSnapshot,
   asset: string,
-  { reserved }: Claimed,
+  { reserved }: PlanReservations,
 ): ChainState {
   const { name, stepSeconds } = chain
   const token = findToken(chain, asset)?.address
@@ -146,7 +146,7 @@ function toChainState(
 
 function toPositions(
   { client: { chain }, holdings }: ChainSnapshot,
-  { reserved, use }: Claimed,
+  { reserved, use }: PlanReservations,
 ): PositionState[] {
   const filled = holdings.filter(({ units }) => units > 0n)
   return filled.map(({ market, units, liquidityUnits }) => ({
@@ -163,7 +163,11 @@ function toPositions(
 const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
 /** While an intent withdraws everything, the money of another step would be withdrawn with it. */
-function assertNotBusy({ steps }: StepPlan, snapshots: ChainSnapshot[], { use }: Claimed): void {
+function assertNotBusy(
+  { steps }: StepPlan,
+  snapshots: ChainSnapshot[],
+  { use }: PlanReservations,
+): void {
   for (const step of steps) {
     if (step.type !== 'deposit' && step.type !== 'withdraw') continue
     const at = snapshots.find(({ client }) => client.chain.name === step.chain)
@@ -176,7 +180,7 @@ function assertNotBusy({ steps }: StepPlan, snapshots: ChainSnapshot[], { use }:
 /** Drops balances from reorganised blocks: money in them might count twice. */
 function dropReorganised(
   { snapshots, silent }: MarketSnapshot,
-  { isStillIndexed }: Claimed,
+  { isStillIndexed }: PlanReservations,
 ): Pick<MarketSnapshot, 'snapshots' | 'silent'> {
   const isKept = ({ client: { chain } }: ChainSnapshot) => isStillIndexed(chain)
   const dropped = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)

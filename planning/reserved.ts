@@ -23,7 +23,7 @@ type ReadBalances = {
 export type PlanData = { balances: ReadBalances[]; offers: ChainRates[] }
 
 /** Reservations that affect a plan. Throws for tokens and markets that were not queried: they would count as free. */
-export type Claimed = {
+export type PlanReservations = {
   /** False when a reorg has removed the block at which the chain was read. */
   isStillIndexed(chain: Chain): boolean
   /** Reserved base units of a token on a chain, at the block of its balance. */
@@ -39,10 +39,14 @@ export async function readReservedSpending(
   trx: Db,
   walletId: string,
   data: PlanData,
-): Promise<Claimed> {
+): Promise<PlanReservations> {
   const query = queryOf(data)
   const reservations = await readReservedAmounts(trx, walletId, query.counted)
-  return toClaimed(query, reservations, await readReservedAhead(trx, walletId, query.ahead))
+  return toPlanReservations(
+    query,
+    reservations,
+    await readReservedAhead(trx, walletId, query.ahead),
+  )
 }
 
 type TokenAt = TokenAtBlock & { chain: Chain }
@@ -78,13 +82,13 @@ function queryOf({ balances: read, offers }: PlanData): ReservationQuery {
   return { counted, tokens, markets, ahead: tokensAt(true), capacities }
 }
 
-function toClaimed(
+function toPlanReservations(
   { tokens, markets, ahead, capacities }: ReservationQuery,
   reservations: ReservedAmounts,
   reservedAhead: bigint[],
-): Claimed {
+): PlanReservations {
   const units = [...reservations.reserved, ...reservedAhead]
-  const held = new Map(
+  const reserved = new Map(
     [...tokens, ...ahead].map((one, i) => [keyOf(one.chain, one.token), units[i]]),
   )
   const uses = new Map(
@@ -92,7 +96,7 @@ function toClaimed(
   )
   return {
     isStillIndexed: ({ chainId }) => reservations.stillIndexed.includes(BigInt(chainId)),
-    reserved: (chain, token) => known(held, keyOf(chain, token)),
+    reserved: (chain, token) => known(reserved, keyOf(chain, token)),
     reservedInMarkets: new Map(
       capacities.map(({ rate }, i) => [rate, reservations.reservedInMarkets[i] ?? 0n]),
     ),

@@ -19,9 +19,9 @@ export async function* auditMoney(
   for await (const page of pagesOf(read, ({ walletId }) => walletId)) {
     // Positions in markets are reserved in units of the underlying token, which only the market can convert.
     const own = page.filter(({ token }) => isSameAddress(token, usdc.address))
-    const held = await Promise.all(own.map((spoken) => readHeld(client, spoken)))
+    const balances = await Promise.all(own.map((reserved) => findBalance(client, reserved)))
     for (const [i, { wallet, units }] of own.entries()) {
-      const balance = held[i]
+      const balance = balances[i]
       if (balance === undefined || balance >= BigInt(units)) continue
       const row = `${assetText(BigInt(units))} USDC reserved`
       const chain = `${assetText(balance)} USDC at the indexed block`
@@ -32,7 +32,7 @@ export async function* auditMoney(
 }
 
 /** Undefined when the node does not have the block: it is too old, or a reorg removed it. */
-async function readHeld(client: ChainClient, { wallet, token, block }: ReservedUnits) {
+async function findBalance(client: ChainClient, { wallet, token, block }: ReservedUnits) {
   try {
     return await readBalance(client, { token, owner: wallet, block: { blockHash: block } })
   } catch (error) {

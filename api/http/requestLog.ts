@@ -135,11 +135,11 @@ function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<
 const isRefused = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
 
 /** The API key or the signed-in user that sent a request. */
-type Sender = { accountId: string; keyDigest: string } | { accountId: string; userId: string }
+type LoggedCaller = { accountId: string; keyDigest: string } | { accountId: string; userId: string }
 
 /** Facts that are collected while a request is processed and read when it is finished. */
 type Noted = {
-  sender?: Sender
+  sender?: LoggedCaller
   code?: string
   walletId?: string
   resourceId?: string
@@ -155,7 +155,7 @@ const notedOf = ({ locals }: Response) => locals as Noted
  * Notes the sender of a request, so that it is logged. Called as soon as the account is known and the cost header is
  * set, also for requests that are rejected afterwards.
  */
-export function noteSender(response: Response, sender: Sender): void {
+export function noteSender(response: Response, sender: LoggedCaller): void {
   const noted = notedOf(response)
   noted.sender = sender
   noted.later?.()

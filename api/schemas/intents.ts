@@ -38,19 +38,22 @@ const step = z
       'Amount that it spends, in whole tokens. A forecast after a bridge or a swap: the step spends the amount that arrives.',
       '1',
     ),
-    speed: z.enum(['fast', 'standard']).optional().meta({ description: 'Of a bridge.' }),
+    speed: z.enum(['fast', 'standard']).optional().meta({ description: 'Speed of a bridge.' }),
     maxFee: decimalText('Maximum fee of a bridge.', '0.00012').optional(),
-    toAsset: asset.optional().meta({ description: 'What a swap brings.' }),
-    arrives: decimalText('What a bridge or swap is expected to bring.', '0.9999').optional(),
+    toAsset: asset.optional().meta({ description: 'Token that a swap returns.' }),
+    arrives: decimalText(
+      'Expected output of a bridge or swap, in whole tokens.',
+      '0.9999',
+    ).optional(),
     minimum: decimalText(
-      'The least that the swap must bring; otherwise it is not made.',
+      'Minimum output of a swap, in whole tokens. The swap reverts below it.',
       '0.995',
     ).optional(),
-    status: stepStatus.optional().meta({ description: 'Absent where nothing is stored yet.' }),
+    status: stepStatus.optional().meta({ description: 'Absent in a dry run.' }),
     ...times,
     waitingFor: waitingFor.optional().meta({ description: 'Present while the step waits.' }),
     operations: z.array(part).optional().meta({
-      description: 'Of a bridge: burn, attestation and mint, also while they are to come.',
+      description: 'Parts of a bridge: burn, attestation and mint, pending ones included.',
     }),
   })
   .meta({ id: 'Step', description: 'One step of a plan.' })
@@ -59,11 +62,11 @@ const warning = z
   .strictObject({
     code: z.enum(warningCodes).meta({
       description:
-        '`NOT_WORTH_IT`: the way there costs more than a year there earns. `ASSET_CHANGES`: another token is lent than the one that was asked for. `MARKET_NEARLY_FULL`: the deposit takes most of the room that is left.',
+        '`NOT_WORTH_IT`: bridge, swap and gas cost more than a year in the market earns. `ASSET_CHANGES`: the plan lends another token than the requested one. `MARKET_NEARLY_FULL`: the deposit uses most of the remaining capacity of the market.',
     }),
-    message: text('The same in words.', 'USDC is swapped to TUSD on the way.'),
+    message: text('Description of the warning.', 'USDC is swapped to TUSD on the way.'),
   })
-  .meta({ id: 'PlanWarning', description: 'What to know before a plan is executed.' })
+  .meta({ id: 'PlanWarning', description: 'A warning about a plan.' })
 
 const alternative = z
   .strictObject({
@@ -72,7 +75,7 @@ const alternative = z
     asset,
     apy,
     netUsd: figure(
-      'What a year there would bring after the way to it, in USD. Absent where there is no way.',
+      'Yield of one year minus the costs of bridge, swap and gas, in USD. Absent for a market that cannot be reached.',
       0.0345,
     ).optional(),
     why: text('Why it was not chosen.', 'It pays less, 3.70 %.'),
@@ -94,12 +97,12 @@ const executionPlan = z
     warnings: z
       .array(warning)
       .optional()
-      .meta({ description: 'What to know of it before. Absent: nothing.' }),
+      .meta({ description: 'Warnings about the plan. Absent without any.' }),
     alternatives: z.array(alternative).max(5).optional().meta({
-      description: 'Of a lend: what the other markets would have brought, the best first.',
+      description: 'Other markets for a lend, best first.',
     }),
   })
-  .meta({ id: 'ExecutionPlan', description: 'What the service does for an intent.' })
+  .meta({ id: 'ExecutionPlan', description: 'The steps that execute an intent.' })
 
 const transaction = z
   .strictObject({
@@ -107,25 +110,25 @@ const transaction = z
     step: z.int().positive().optional().meta({ description: 'Sequence of its step.' }),
     txHash,
     chain,
-    blockNumber: count('Its block.', 41_234_567).optional(),
-    timestamp: time('What its block says of the time; absent where nobody has told.').optional(),
+    blockNumber: count('Number of its block.', 41_234_567).optional(),
+    timestamp: time('Timestamp of its block. Absent when unknown.').optional(),
     explorerUrl: explorerUrl.optional(),
     gasUsed: integerText("This operation's share of the gas.", '283473'),
-    gasCostUsd: figure('Its cost in USD, with what a rollup takes for posting it on L1.', 0.004803),
+    gasCostUsd: figure('Its cost in USD, including the L1 data fee of a rollup.', 0.004803),
     failed: z
       .literal(true)
       .optional()
-      .meta({ description: 'The call was reverted and moved nothing. Absent when it was not.' }),
+      .meta({ description: 'The call reverted and moved nothing. Absent for a successful call.' }),
   })
   .meta({ id: 'Transaction', description: 'One operation on a chain.' })
 
 const results = z
   .strictObject({
-    completedSteps: count('Steps that are finished.', 1),
+    completedSteps: count('Number of completed steps.', 1),
     transactions: z.array(transaction),
     totalGasUsed: integerText('Sum of gas.', '283506'),
     totalGasCostUsd: figure('Sum of gas cost in USD.', 0.850518),
-    finalAmount: decimalText('What the last step moved, in whole tokens.', '1').optional(),
+    finalAmount: decimalText('Amount that the last step moved, in whole tokens.', '1').optional(),
     apy: apy.optional(),
   })
   .meta({ id: 'Results', description: 'Results so far.' })
@@ -144,7 +147,10 @@ const intentError = z
       description: `Why it failed. ${failures.join(' ')}`,
       examples: ['DEPOSIT_FAILED'],
     }),
-    message: text('The same in words.', 'The deposit was reverted. The money is in the wallet.'),
+    message: text(
+      'Description of the failure.',
+      'The deposit was reverted. The money is in the wallet.',
+    ),
     step: z.int().positive().optional().meta({ description: 'Sequence of the failed step.' }),
     funds: funds.optional(),
     recovery: z
@@ -166,8 +172,8 @@ const intentError = z
 const delay = z
   .strictObject({
     code: z.enum(['BRIDGE_TIMEOUT']).meta({ description: 'Why it is delayed.' }),
-    since: time('Since when.'),
-    message: text('The same in words.', '1 USDC was burned and waits to be attested.'),
+    since: time('Start of the delay.'),
+    message: text('Description of the delay.', '1 USDC was burned and waits to be attested.'),
     funds,
   })
   .meta({ id: 'Delay', description: 'Why an intent is delayed, and where its money is.' })
@@ -193,7 +199,7 @@ export const intent = z
         '`completed` and `failed` are final. Poll every 5 to 10 seconds until then. A reorg deeper than the confirmations of its chain reopens an intent: it is `executing` again, without `error` and `completedAt`, and ends again automatically.',
     }),
     ...intended,
-    chain: chain.optional().meta({ description: 'As the request named it.' }),
+    chain: chain.optional().meta({ description: 'Chain of the request.' }),
     fromChain: chain.optional().meta({ description: 'Source of a `bridge`.' }),
     toChain: chain.optional().meta({ description: 'Destination of a `bridge`.' }),
     metadata: z

@@ -4,14 +4,14 @@ import { faults } from '../../domain/simulate.js'
 const MAX_BYTES = 4_096
 const MAX_DEPTH = 5
 
-type Metadata = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
 /**
  * The free-form object of a wallet or an intent. It is validated and passed on without a copy: a copy would lose a key
  * like `__proto__`. Values that could not be returned unchanged are rejected.
  */
 export const metadata = z
-  .custom<Metadata>(isObject, 'must be an object')
+  .custom<JsonObject>(isObject, 'must be an object')
   .meta({
     description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged.`,
     examples: [{ tier: 'gold' }],
@@ -40,7 +40,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function faultOf(value: Metadata): string | undefined {
+function faultOf(value: JsonObject): string | undefined {
   if (isDeeper(value, MAX_DEPTH)) return `is nested deeper than ${MAX_DEPTH} levels`
   if (!hasExactNumbers(value)) return 'has a number that loses digits; send it as text'
   const json = JSON.stringify(value)

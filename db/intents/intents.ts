@@ -1,6 +1,6 @@
 import { namedColumns } from '../client/columns.js'
 import { newId } from '../client/ids.js'
-import { reservationColumns, INSERT_RESERVATIONS, type Claim } from './reservations.js'
+import { reservationColumns, INSERT_RESERVATIONS, type PlannedReservation } from './reservations.js'
 import { TIMELINE, toTimeline, type IntentTimeline, type IntentTimelineRow } from './timeline.js'
 import { runPrepared, type Statement } from '../client/prepared.js'
 import { selectScoped } from '../client/scope.js'
@@ -82,7 +82,7 @@ export type NewIntent = {
   /** Chain heads with the money that are not indexed yet. */
   seen?: SeenBlock[]
   /** Reservations of its steps. */
-  reserved?: Claim[]
+  reserved?: PlannedReservation[]
 }
 
 /** The head of a chain when it was read. */

@@ -132,7 +132,7 @@ export async function lockMarketCapacity(
 }
 
 /** The reservation of a step. */
-export type Claim = {
+export type PlannedReservation = {
   sequence: number
   chainId: number
   token: string
@@ -145,7 +145,7 @@ export type Claim = {
   everything?: boolean
 }
 
-export type Reservation = Claim & { intentId: string; walletId: string }
+export type Reservation = PlannedReservation & { intentId: string; walletId: string }
 
 /** SQL that inserts the reservations of an intent. `first` is the number of the first parameter with their parts. */
 export const INSERT_RESERVATIONS = (intentId: string, walletId: string, first: number) => {
@@ -160,7 +160,7 @@ export const INSERT_RESERVATIONS = (intentId: string, walletId: string, first: n
 }
 
 /** The values of `INSERT_RESERVATIONS`, starting at `first`. */
-export const reservationColumns = (reservations: Claim[]) => [
+export const reservationColumns = (reservations: PlannedReservation[]) => [
   reservations.map(({ sequence }) => sequence),
   reservations.map(({ chainId }) => chainId),
   reservations.map(({ token }) => normal(token)),
@@ -175,9 +175,13 @@ const reserveStatement: Statement = { name: 'reserve', text: INSERT_RESERVATIONS
 /** Inserts the reservation of a step of a stored intent. */
 export async function insertReservation(
   trx: Db,
-  { intentId, walletId, ...claim }: Reservation,
+  { intentId, walletId, ...reservation }: Reservation,
 ): Promise<void> {
-  await runPrepared(trx, reserveStatement, [intentId, walletId, ...reservationColumns([claim])])
+  await runPrepared(trx, reserveStatement, [
+    intentId,
+    walletId,
+    ...reservationColumns([reservation]),
+  ])
 }
 
 /**

@@ -36,7 +36,7 @@ export type ReservedAmounts = {
   uses: MarketUse[]
 }
 
-type ClaimRow = {
+type ReservedAmountsRow = {
   stillIndexed: number[] | null
   reserved: string[] | null
   reservedInMarkets: string[] | null
@@ -53,8 +53,8 @@ export async function readReservedAmounts(
   counted: Counted,
 ): Promise<ReservedAmounts> {
   const values = [walletId, ...valuesOf(counted)]
-  const [row] = await runPrepared<ClaimRow>(trx, reservedAmountsStatement, values)
-  return toClaims(row)
+  const [row] = await runPrepared<ReservedAmountsRow>(trx, reservedAmountsStatement, values)
+  return toReservedAmounts(row)
 }
 
 const valuesOf = ({ blocks, tokens, capacities, markets }: Counted) => [
@@ -67,7 +67,7 @@ const valuesOf = ({ blocks, tokens, capacities, markets }: Counted) => [
   markets.map(({ market }) => normal(market)),
 ]
 
-const toClaims = (row?: ClaimRow): ReservedAmounts => ({
+const toReservedAmounts = (row?: ReservedAmountsRow): ReservedAmounts => ({
   stillIndexed: (row?.stillIndexed ?? []).map(BigInt),
   reserved: (row?.reserved ?? []).map(BigInt),
   reservedInMarkets: (row?.reservedInMarkets ?? []).map(BigInt),
@@ -130,7 +130,7 @@ export async function readReservedAhead(
 }
 
 const aheadStatement: Statement = {
-  name: 'claims ahead',
+  name: 'reserved amounts ahead',
   text: `select coalesce(sum(r.units), 0)::text as units
     from unnest($2::bigint[], $3::text[], $4::bigint[]) with ordinality as q (chain, token, block, at)
     left join reservation r on r.wallet_id = $1 and (

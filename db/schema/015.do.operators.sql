@@ -57,7 +57,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
           count(*) filter (where w.state = 'signed') as sent
         from operation w
         where w.chain_id = c.id and w.state in ('queued', 'deferred', 'signed')) as o),
-    'relayer', (select json_agg(json_build_object('chainId', l.chain_id::text, 'address', l.sender,
+    'senders', (select json_agg(json_build_object('chainId', l.chain_id::text, 'address', l.sender,
         'nextNonce', l.next_nonce::text, 'open', t.open, 'openSince', t.since, 'outOfGasSince', l.out_of_gas_since)
         order by l.chain_id, l.sender)
       from sender l cross join lateral (

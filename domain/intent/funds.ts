@@ -71,6 +71,6 @@ function unspent(plan: StepPlan, step: PlanStep, effects: Effect[]): LocatedFund
   const units = sourceStep && completionOf(sourceStep, effects)?.units
   const amount = units === undefined ? step.amount : assetText(units)
   if (isBurned(step, effects)) return { chain: 'bridge', asset, amount }
-  const held = step.type === 'withdraw' ? { protocol: step.protocol } : {}
-  return { chain: spendingChain(step), asset, amount, ...held }
+  const market = step.type === 'withdraw' ? { protocol: step.protocol } : {}
+  return { chain: spendingChain(step), asset, amount, ...market }
 }

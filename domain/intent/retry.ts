@@ -43,8 +43,8 @@ function remainingWithdrawal(
   effects: Effect[],
 ): WithdrawRequest {
   const unswapped = unswappedOf(plan, effects)
-  const held = unswapped ? { unswapped } : {}
-  if (request.amountUnits === 'max') return { ...request, ...held }
+  const swap = unswapped ? { unswapped } : {}
+  if (request.amountUnits === 'max') return { ...request, ...swap }
   const spent = plan.steps.flatMap((step) => sourceStepOf(plan, step)?.sequence ?? [])
   const delivered = plan.steps
     .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
@@ -53,7 +53,7 @@ function remainingWithdrawal(
   if (amountUnits <= 0n) {
     throw invalidRequest('intentId', 'The money has been withdrawn.', 'nothing_left')
   }
-  return { ...request, amountUnits, ...held }
+  return { ...request, amountUnits, ...swap }
 }
 
 /** Money in the wallet that awaits a swap. A chain has one asset to swap. */

@@ -88,23 +88,23 @@ function remainderAfter(
 /** Takes from no market when everything is requested and there is no position. */
 function choose(request: WithdrawRequest, state: MarketState, sources: Source[]): Choice {
   const { amountUnits } = request
-  const held = sources.filter(({ worthUnits }) => worthUnits > 0n)
-  const totalUnits = held.reduce((sum, source) => sum + source.worthUnits, 0n)
-  const payableUnits = held.reduce((sum, source) => sum + source.payableUnits, 0n)
+  const positions = sources.filter(({ worthUnits }) => worthUnits > 0n)
+  const totalUnits = positions.reduce((sum, source) => sum + source.worthUnits, 0n)
+  const payableUnits = positions.reduce((sum, source) => sum + source.payableUnits, 0n)
   if (amountUnits === 'max') {
     // Also without a position: money that another intent withdraws may come back.
     const busy = sources.find(({ position }) => position.isBusy)
     if (busy) throw marketBusy(busy)
-    if (held.every(canBeEmptied)) return takeAll(held)
+    if (positions.every(canBeEmptied)) return takeAll(positions)
     throw noLiquidity(request, state, { requiredUnits: totalUnits, payableUnits })
   }
   if (totalUnits === 0n || amountUnits > totalUnits + ROUNDING_UNITS) {
     throw tooLittle(request, state, { requiredUnits: amountUnits, totalUnits })
   }
   const isNearly = totalUnits - amountUnits <= dustOf(totalUnits)
-  if (isNearly && held.every(canBeEmptied)) return takeAll(held)
-  if (amountUnits <= payableUnits) return takePart(amountUnits, held)
-  const busy = held.find(({ position }) => position.isBusy)
+  if (isNearly && positions.every(canBeEmptied)) return takeAll(positions)
+  if (amountUnits <= payableUnits) return takePart(amountUnits, positions)
+  const busy = positions.find(({ position }) => position.isBusy)
   if (busy && payableUnits === totalUnits) throw marketBusy(busy)
   throw noLiquidity(request, state, { requiredUnits: amountUnits, payableUnits })
 }

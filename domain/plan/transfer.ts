@@ -48,14 +48,14 @@ export function findTransfer(
     mostFee(amountUnits, limits),
     amountUnits - 1n,
   ])
-  const way: Effort = { gasUsd: 0, seconds: route.seconds }
+  const attested: Effort = { gasUsd: 0, seconds: route.seconds }
   return {
     route,
     amountUnits,
     feeUnits,
     maxFeeUnits,
     arrivesUnits: amountUnits - feeUnits,
-    effort: sumEfforts([effortOf(source, 'burn'), way, effortOf(target, 'mint')]),
+    effort: sumEfforts([effortOf(source, 'burn'), attested, effortOf(target, 'mint')]),
   }
 }
 

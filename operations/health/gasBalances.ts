@@ -29,7 +29,7 @@ export type OperatorBalance = {
 /** Balances of treasury and senders on the chains that answer. Keys are missing until the signer creates them. */
 export async function readOperatorBalances(db: Db, { list }: Chains): Promise<OperatorBalance[]> {
   const [treasury, senders] = await Promise.all([findTreasuryAddress(db), readSenderAddresses(db)])
-  const asked = list.map(async (client) => {
+  const reads = list.map(async (client) => {
     const { name, chainId } = client.chain
     const own = senders.filter((sender) => sender.chainId === BigInt(chainId))
     const isPaying = name === demoFunding.chain && treasury !== undefined
@@ -38,7 +38,7 @@ export async function readOperatorBalances(db: Db, { list }: Chains): Promise<Op
       ...own.map((sender) => readGas(client, sender)),
     ])
   })
-  const answers = await Promise.allSettled(asked)
+  const answers = await Promise.allSettled(reads)
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
 }
 

@@ -26,7 +26,7 @@ import type { Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
-/** What stands in for Temporal: it notes what is started, and tells the progress it is given. */
+/** A Temporal client for tests. It records started workflows and returns the progress that a test sets. */
 export function standInTemporal() {
   const started: Started[] = []
   const progress = new Map<string, Progress>()
@@ -46,62 +46,62 @@ export function standInTemporal() {
 }
 
 const STARTED_MS = 1_000
-/** What hashing a password costs where it guards nothing. */
+/** Cheap password hashing for tests. */
 const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
-/** Of the request log. */
+/** Maximum age of a request log batch. */
 const BATCH_MS = 20
-/** Whether something is stored and not started. */
+/** Whether an intent or a funding is stored and not started. */
 const WAITS = `
   select exists (select from intent where dispatched_at is null and status not in ('completed', 'failed'))
     or exists (select from funding where dispatched_at is null) as waits`
 
-export type Answer = { status: number; headers: Headers; body: Body; text: string }
-type Body = Record<string, unknown> & { id: string; details: Record<string, unknown> }
+export type ApiResponse = { status: number; headers: Headers; body: ResponseBody; text: string }
+type ResponseBody = Record<string, unknown> & { id: string; details: Record<string, unknown> }
 export type Request = { key?: string; body?: unknown; raw?: string; headers?: object }
-export type Call = (method: string, path: string, request?: Request) => Promise<Answer>
+export type CallApi = (method: string, path: string, request?: Request) => Promise<ApiResponse>
 
 export type TestApi = {
   url: string
   port: number
-  call: Call
+  call: CallApi
   /** All lines of the log so far. */
   logText(): string
-  /** As a process ends that was told to. */
+  /** Drains the server, as on SIGTERM. */
   drain(): Promise<void>
-  /** How its request log is doing; undefined when it keeps none. */
+  /** State of the request log. Undefined without one. */
   requestLog(): RequestLogState | undefined
   stop(): Promise<void>
 }
 
-/** Paths whose answers the document describes. */
+/** Paths whose responses the OpenAPI document describes. */
 const isApiPath = /^\/(v1|dashboard(?!\/api))\//
 
-/** What a test may set otherwise. */
-type Settings = {
+/** Settings that a test may override. */
+type ApiSettings = {
   fundingLimits?: FundingLimits
   dashboard?: Partial<Dashboard>
   dashboardFolder?: string
   streamLimits?: Partial<StreamLimits>
-  /** Where its request log is written; absent: it keeps none. */
+  /** Database of the request log. Default: no request log. */
   requestLogUrl?: string
   answerMs?: number
   indexingWaitMs?: number
   authFailureLimit?: number
-  /** Absent: any that is free. */
+  /** Default: a free port. */
   port?: number
 }
-type Parts = {
+type ApiParts = {
   db: Db
   temporal: Client
-  /** Where events are announced; absent: what is new is found by the poll. */
+  /** Database whose notifications announce events. Default: only the poll finds new events. */
   listenUrl?: string
-  /** Resolves when what a POST has stored is started; absent: nobody waits for that. */
+  /** Resolves when the stored intents and fundings are started. Default: calls do not wait. */
   untilStarted?: () => Promise<void>
-} & Settings &
+} & ApiSettings &
   Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
-export async function startApi(parts: Parts): Promise<TestApi> {
+export async function startApi(parts: ApiParts): Promise<TestApi> {
   const { log, lines } = createHeardLog('api')
   const readProgress = createProgressReader(parts.temporal)
   const { chains, registry, db } = parts
@@ -147,7 +147,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   }
 }
 
-async function send(url: string, method: string, request: Request = {}): Promise<Answer> {
+async function send(url: string, method: string, request: Request = {}): Promise<ApiResponse> {
   const { key, body, raw, headers } = request
   const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(url, {
@@ -162,27 +162,27 @@ async function send(url: string, method: string, request: Request = {}): Promise
   const text = await response.text()
   return {
     ...{ status: response.status, headers: response.headers, text },
-    body: JSON.parse(text || '{}') as Body,
+    body: JSON.parse(text || '{}') as ResponseBody,
   }
 }
 
-export type World = {
+export type ApiWorld = {
   database: TestDatabase
   api: TestApi
   temporal: ReturnType<typeof standInTemporal>
   /** A pool with the rights of the API only. */
   db: Db
-  /** Resolves when what is stored is started, or a test holds it up. */
+  /** Resolves when the stored intents and fundings are started, or after 1 s. */
   untilStarted(): Promise<void>
   newKey(plan?: Tier): Promise<string>
   stop(): Promise<void>
 }
 
-/** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
+/** Postgres, the API and a published KEK. @param chains - Default: chains that never respond. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: Omit<Settings, 'requestLogUrl'> & { keepsRequests?: boolean } = {},
-): Promise<World> {
+  settings: Omit<ApiSettings, 'requestLogUrl'> & { keepsRequests?: boolean } = {},
+): Promise<ApiWorld> {
   const database = await createDatabase()
   const kek = await makeKek()
   const row = { id: kek.id, public_key: Buffer.from(kek.publicKey), active: true }
@@ -213,7 +213,7 @@ export async function startWorld(
   }
 }
 
-/** Starts what is stored, with the rights of a worker and no other part of it. */
+/** Starts stored intents and fundings, with the rights of a worker. No worker executes them. */
 function startStarter(database: TestDatabase, client: Client) {
   const stop = new AbortController()
   const url = database.urlAs('steward_worker')
@@ -222,12 +222,12 @@ function startStarter(database: TestDatabase, client: Client) {
   listenToStarts(url, stop.signal, stored.notify)
   const temporal = { untilThere: () => Promise.resolve() }
   const log = createQuietLog('worker')
-  // No worker is there that could begin it at once.
+  // No worker runs that could start them at once.
   const rollout = { isCurrent: () => false }
   const tools = { db, client, temporal, stored, log, rollout }
   const running = runStarter(tools, stop.signal)
   return {
-    /** A test that holds a start up is not held up by it. */
+    /** Gives up after 1 s, because a test may block the start. */
     async untilStarted() {
       for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(5)) {
         const { rows } = await database.db.raw<{ rows: { waits: boolean }[] }>(WAITS)
@@ -242,5 +242,5 @@ function startStarter(database: TestDatabase, client: Client) {
   }
 }
 
-/** An error's text without what differs in each answer. */
-export const withoutId = ({ text }: Answer) => text.replace(/req_[0-9a-z]{26}/g, 'req_')
+/** The text of an error, without its request id. */
+export const withoutId = ({ text }: ApiResponse) => text.replace(/req_[0-9a-z]{26}/g, 'req_')

@@ -5,10 +5,10 @@ import { waitForReceipt } from '../../dev/devnet/contracts/plan.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
 import { assetOf } from '../../evm/lending/markets.js'
 import { startChains, type TestChains } from '../planning/chains.js'
-import { startWorld, type Answer, type World } from './api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from './api.js'
 
 const RECEIPT_MS = 10_000
-/** An estimate may be short by the time that the call is mined: interest is indexed meanwhile. */
+/** An estimate may be short by the time that the call is mined: interest accrues meanwhile. */
 const gas = toQuantity(1_000_000)
 const calls = new Interface([
   'function approve(address spender, uint256 amount)',
@@ -19,7 +19,7 @@ const calls = new Interface([
 export type WalletBody = { id: string; address: string }
 
 /** The API over real chains, with an account and its key. */
-export type ChainWorld = World & {
+export type ChainWorld = ApiWorld & {
   chains: TestChains
   key: string
   /** A wallet that holds base units of USDC, in a block that is indexed. */
@@ -27,7 +27,7 @@ export type ChainWorld = World & {
   /** Puts base units of what the chain's Aave takes into it for a wallet, as an operation of its own does. */
   supply(chain: ChainName, wallet: WalletBody, units: bigint): Promise<void>
   /** `POST /v1/intents`, with what else the body and the path shall have. */
-  lend(walletId: string, amount: unknown, more?: object, query?: string): Promise<Answer>
+  lend(walletId: string, amount: unknown, more?: object, query?: string): Promise<ApiResponse>
 }
 
 export async function startChainWorld(): Promise<ChainWorld> {

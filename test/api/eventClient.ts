@@ -2,19 +2,19 @@ import { get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 
 /** An event as it came over the wire. */
-export type Told = { id: string; event: string; data: Record<string, unknown> }
+export type ReceivedEvent = { id: string; event: string; data: Record<string, unknown> }
 
 export type EventClient = {
   status: number
   headers: IncomingMessage['headers']
   /** In the order in which they came. */
-  events: Told[]
+  events: ReceivedEvent[]
   /** Lines that are comments. */
   comments: number
   /** As an EventSource keeps it. */
   lastEventId: string
   /** Resolves when so many events have come; fails when the stream ends before. */
-  until(count: number): Promise<Told[]>
+  until(count: number): Promise<ReceivedEvent[]>
   /** Resolves when the stream is over, however it ended. */
   ended: Promise<void>
   /** Stops reading, and goes on. */
@@ -23,10 +23,10 @@ export type EventClient = {
   close(): void
 }
 
-type Options = { key?: string; headers?: Record<string, string> }
+type EventClientOptions = { key?: string; headers?: Record<string, string> }
 
 /** Opens a stream of server-sent events as a browser does. */
-export async function openEvents(url: string, { key, headers }: Options = {}) {
+export async function openEvents(url: string, { key, headers }: EventClientOptions = {}) {
   const request = get(url, {
     headers: {
       accept: 'text/event-stream',
@@ -100,6 +100,6 @@ function takeBlock(client: EventClient, block: string): void {
   if (id !== undefined) client.lastEventId = id
   const data = fields.get('data')
   if (data === undefined) return
-  const parsed = JSON.parse(data) as Told['data']
+  const parsed = JSON.parse(data) as ReceivedEvent['data']
   client.events.push({ id: client.lastEventId, event: fields.get('event') ?? '', data: parsed })
 }

@@ -4,14 +4,14 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { startWorld, type World } from './api.js'
+import { startWorld, type ApiWorld } from './api.js'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'export const answer = 42\n'.repeat(40)
 
 let folder: string
-let built: World
-let unbuilt: World
+let built: ApiWorld
+let unbuilt: ApiWorld
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'steward pages '))
@@ -51,7 +51,7 @@ const getRaw = (place: string, headers: Record<string, string> = {}) =>
 
 describe('GET /dashboard', () => {
   test.each(['/dashboard', '/dashboard/', '/dashboard/intents', '/dashboard/intents/intent_1'])(
-    '%s is the page, asked for anew each time, and speaks to this origin only',
+    '%s is the page, revalidated each time, and connects to this origin only',
     async (place) => {
       const response = await get(place, { accept: BROWSER })
       expect(response.status).toBe(200)
@@ -65,7 +65,7 @@ describe('GET /dashboard', () => {
     },
   )
 
-  test('without a build: a page that says how to make one', async () => {
+  test('without a build: a page with the build command', async () => {
     const response = await get('/dashboard/intents', { accept: BROWSER }, unbuilt)
     expect(response.status).toBe(503)
     expect(response.headers.get('cache-control')).toBe('no-store')
@@ -74,7 +74,7 @@ describe('GET /dashboard', () => {
 })
 
 describe('GET /dashboard/credits', () => {
-  test('is JSON for a key, whatever it accepts', async () => {
+  test('is JSON for an API key, with every Accept header', async () => {
     const key = await built.newKey()
     for (const accept of ['*/*', 'application/json', BROWSER]) {
       const response = await get('/dashboard/credits', { accept, authorization: `Bearer ${key}` })
@@ -83,7 +83,7 @@ describe('GET /dashboard/credits', () => {
     }
   })
 
-  test('is the page for a browser, and refused for a program without a key', async () => {
+  test('is the page for a browser, and 401 for a program without a key', async () => {
     const page = await get('/dashboard/credits', { accept: BROWSER })
     expect(page.headers.get('content-type')).toContain('text/html')
     const refused = await get('/dashboard/credits', { accept: '*/*' })
@@ -93,7 +93,7 @@ describe('GET /dashboard/credits', () => {
 })
 
 describe('files of the dashboard', () => {
-  test('an asset is kept for ever, packed for who can unpack it', async () => {
+  test('an asset is cached permanently, compressed for clients that accept it', async () => {
     const packed = await getRaw('/dashboard/assets/index-abc.js', { 'accept-encoding': 'gzip' })
     expect(packed).toMatchObject({ status: 200, encoding: 'gzip' })
     expect(packed.body.length).toBeLessThan(SCRIPT.length)
@@ -105,7 +105,7 @@ describe('files of the dashboard', () => {
     expect(response.headers.get('content-type')).toMatch(/javascript/)
   })
 
-  test('what has no hash in its name is asked for anew', async () => {
+  test('files without a hash in their name are revalidated', async () => {
     const response = await get('/dashboard/theme.js')
     expect(response.headers.get('cache-control')).toBe('no-cache')
     const since = response.headers.get('last-modified') ?? ''
@@ -126,7 +126,7 @@ describe('files of the dashboard', () => {
     '/dashboard/.built',
     '/dashboard/..%2fpackage.json',
     '/dashboard/%2e%2e/package.json',
-  ])('%s is no file either', async (place) => {
+  ])('%s is not a file either', async (place) => {
     const { status, body } = await getRaw(place)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(body).not.toContain('digest')
@@ -134,14 +134,14 @@ describe('files of the dashboard', () => {
 })
 
 describe('the pages and the API beside them', () => {
-  test('GET / leads a browser to the dashboard, and a program nowhere', async () => {
+  test('GET / redirects a browser to the dashboard, and no program', async () => {
     const led = await get('/', { accept: BROWSER })
     expect(led.status).toBe(302)
     expect(led.headers.get('location')).toBe('/dashboard')
     expect(await (await get('/')).json()).toMatchObject({ name: 'Steward' })
   })
 
-  test('what lies below /dashboard/api is never a page', async () => {
+  test('paths below /dashboard/api are never pages', async () => {
     const response = await get('/dashboard/api/session', { accept: BROWSER })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ error: 'UNAUTHORIZED' })

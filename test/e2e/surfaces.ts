@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core'
 import type { ChainName } from '../../evm/registry.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
-import { openEvents, type EventClient, type Told } from '../api/eventClient.js'
+import { openEvents, type EventClient, type ReceivedEvent } from '../api/eventClient.js'
 import { createPeople } from '../clients/dashboard/people.js'
 import type { World } from './world.js'
 
 /** An event, and when it came, ms of Unix time. */
-export type Arrival = Told & { cameAt: number }
+export type Arrival = ReceivedEvent & { cameAt: number }
 
 export type Listening = {
   /** In the order in which they came. */

@@ -3,10 +3,10 @@ import { roles, type Role } from '../../../domain/roles.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { idInput, tokenInput } from '../../schemas/dashboard.js'
 
-/** For each member, whatever their role. */
+/** For members of all roles. */
 export const anyMember = { params: noParams, query: noQuery, roles }
 
-/** A GET without path parameters for each member, whatever their role. */
+/** A GET without path parameters, for members of all roles. */
 export const anyMemberReads = {
   method: 'get',
   params: noParams,

@@ -3,7 +3,7 @@ import { createLimiter, type Limits } from '../../../runtime/limiter.js'
 import { ServiceError } from '../../../domain/errors.js'
 
 /**
- * Argon2id with 19 MiB, two passes and one sender.
+ * Argon2id with 19 MiB, two passes and a parallelism of one.
  *
  * @see https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
  */

@@ -11,7 +11,7 @@ import { registerSearchAttributes } from '../../../workflows/client/searchAttrib
 import { createGuard } from '../../../activities/webhooks/address.js'
 import { runDeliveries, type Deliveries } from '../../../worker/deliveries.js'
 import { loadWebhookKey } from '../../../worker/webhookKey.js'
-import { startWorld, type Answer, type World } from '../../api/api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../../api/api.js'
 import { insertTestWallet, type TestWallet } from '../../db/rows.js'
 import { createHeardLog } from '../../support/heardLog.js'
 import { startTemporalServer, type TemporalServer } from '../../support/temporal/temporalServer.js'
@@ -30,14 +30,14 @@ type ListedDelivery = {
 }
 
 export type WebhookWorld = {
-  world: World
+  world: ApiWorld
   worker: Db
   client: Client
   server: TemporalServer
   keyFile: string
   newCustomer(): Promise<WebhookCustomer>
-  post(customer: WebhookCustomer, path: string, body?: unknown): Promise<Answer>
-  get(customer: WebhookCustomer, path: string): Promise<Answer>
+  post(customer: WebhookCustomer, path: string, body?: unknown): Promise<ApiResponse>
+  get(customer: WebhookCustomer, path: string): Promise<ApiResponse>
   /** Creates an endpoint. @returns Its id and its secret. */
   hook(
     customer: WebhookCustomer,

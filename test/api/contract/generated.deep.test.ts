@@ -13,11 +13,11 @@ const sample = `
 import type { components, operations, paths } from './api.js'
 
 type Schemas = components['schemas']
-type Body<Name extends 'createWallet' | 'createIntent' | 'fundWallet'> =
+type JsonBodyOf<Name extends 'createWallet' | 'createIntent' | 'fundWallet'> =
   operations[Name]['requestBody']['content']['application/json']
 
-export const wallet: Body<'createWallet'> = { userId: 'alice' }
-export const lend: Body<'createIntent'> = { walletId: 'w', action: 'lend', amount: '0.5' }
+export const wallet: JsonBodyOf<'createWallet'> = { userId: 'alice' }
+export const lend: JsonBodyOf<'createIntent'> = { walletId: 'w', action: 'lend', amount: '0.5' }
 export const net: Schemas['LendRequest'] = { ...lend, action: 'lend', optimize: 'net', horizonDays: 90 }
 export const back: Schemas['IntentRequest'] = { walletId: 'w', action: 'withdraw', amount: 'max', chain: 'base' }
 export const failing: Schemas['IntentRequest'] = {
@@ -37,7 +37,7 @@ export const query: operations['listIntents']['parameters']['query'] = { status:
 export const preview: operations['createIntent']['parameters']['query'] = { dryRun: true }
 export const byPath: paths['/intents/{intentId}']['get']['parameters']['path'] = { intentId: 'intent_1' }
 
-export function tell(intent: Schemas['Intent']): string {
+export function summarize(intent: Schemas['Intent']): string {
   const status: 'pending' | 'planning' | 'executing' | 'completed' | 'failed' = intent.status
   const places: Schemas['FundsAt'][] = intent.error?.funds ?? intent.funds ?? []
   const where = places.map(({ amount, asset, chain, protocol = 'the wallet' }) => [amount, asset, chain, protocol])
@@ -109,7 +109,7 @@ async function compile(source: string): Promise<string[]> {
 }
 
 describe('types that openapi-typescript makes of docs/reference/openapi.json', () => {
-  test('let a client through that says what it wants, and nothing else', async () => {
+  test('accept a valid client and reject an invalid one', async () => {
     expect(await compile(sample)).toEqual([])
   })
 

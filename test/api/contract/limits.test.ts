@@ -2,18 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect as connectSocket } from 'node:net'
 import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { limitsOf, type Tier } from '../../../domain/tiers.js'
-import { startWorld, type Answer, type World } from '../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld()
 })
 afterAll(() => world?.stop())
 
-type Account = { id: string; key: string }
+type AccountWithKey = { id: string; key: string }
 
-async function newAccount(plan: Tier, values: Record<string, number> = {}): Promise<Account> {
+async function newAccount(
+  plan: Tier,
+  values: Record<string, number> = {},
+): Promise<AccountWithKey> {
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'test', plan })
   await set(id, { ...openWindow(), ...values })
@@ -25,15 +28,15 @@ const set = (id: string, values: Record<string, number>) =>
 /** A new window that lasts for a minute at least: as if the clock had stepped back since it began. */
 const openWindow = () => ({ win: Math.floor(Date.now() / 60_000) + 1, win_used: 0 })
 
-const read = ({ key }: Account) => world.api.call('GET', '/dashboard/credits', { key })
-const create = ({ key }: Account, userId: string) =>
+const read = ({ key }: AccountWithKey) => world.api.call('GET', '/dashboard/credits', { key })
+const create = ({ key }: AccountWithKey, userId: string) =>
   world.api.call('POST', '/v1/wallets', { key, body: { userId } })
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)))
-const header = ({ headers }: Answer, name: string) => Number(headers.get(name) ?? NaN)
+const header = ({ headers }: ApiResponse, name: string) => Number(headers.get(name) ?? NaN)
 
 /** Wallets without keys, which only count. */
-const insertWallets = ({ id }: Account, count: number) =>
+const insertWallets = ({ id }: AccountWithKey, count: number) =>
   world.database.db.raw(
     `insert into wallet (id, account_id, user_id, address, metadata)
      select ? || n, ?, n, ? || n, '{}' from generate_series(1, ?) n`,
@@ -101,7 +104,7 @@ describe('Credits per month', () => {
     expect((await read(account)).body.balance).toBe(123_456)
   })
 
-  test('they are granted anew in the next month', async () => {
+  test('they are granted again in the next month', async () => {
     const account = await newAccount('free')
     await create(account, 'alice')
     await set(account.id, { period: 202_001 })
@@ -118,7 +121,7 @@ describe('Rate-limit headers', () => {
     }
   })
 
-  test('X-RateLimit-Remaining: what is left in the current window', async () => {
+  test('X-RateLimit-Remaining: the requests left in the current window', async () => {
     const account = await newAccount('pro', { rpm: 3 })
     const answers = [await read(account), await read(account), await read(account)]
     const remaining = [...answers, await read(account)].map((answer) =>
@@ -141,7 +144,7 @@ describe('Rate-limit headers', () => {
     expect(Math.abs(now - Math.floor(Date.now() / 1_000))).toBeLessThanOrEqual(1)
   })
 
-  test('on the response to what is no readable request, too', async () => {
+  test('also on the response to a malformed request', async () => {
     const answer = await sendRaw('hello\r\n\r\n')
     expect(answer).toContain('HTTP/1.1 400 Bad Request')
     for (const name of ['Limit', 'Remaining', 'Reset']) {
@@ -151,7 +154,7 @@ describe('Rate-limit headers', () => {
 })
 
 describe('Credits per call', () => {
-  test('a call takes the credits of its row in the table of endpoints', async () => {
+  test('a call costs the credits of its row in the table of endpoints', async () => {
     const account = await newAccount('free')
     const { id: walletId } = (await create(account, 'alice')).body
     const body = { walletId, action: 'lend', amount: 1 }

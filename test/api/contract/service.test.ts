@@ -178,7 +178,7 @@ describe('Requests and responses', () => {
 
   test('all responses are JSON', async () => {
     const read = (path: string) => world.api.call('GET', path, { key })
-    const paths = ['/v1/yields', '/v1/wallets/nobody', '/v1/wallets/%E0', '/v1/none', '/', '/v2']
+    const paths = ['/v1/yields', '/v1/wallets/unknown', '/v1/wallets/%E0', '/v1/none', '/', '/v2']
     const answers = await Promise.all([...paths.map(read), create('carol'), get('/yields', 'x')])
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404, 400, 201, 401]))
     for (const { headers, text: body } of answers) {

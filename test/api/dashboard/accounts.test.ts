@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownAccountEntry } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 import type { Role } from '../../../domain/roles.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Makes a person a member of another account, by a link that he follows with his own password. */
+/** Makes a user a member of another account: they follow an invitation link and enter their password. */
 async function joinAnother({ email }: Person, role: Role): Promise<string> {
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'Another', plan: 'pro' })
@@ -32,7 +32,7 @@ const switchTo = (cookie: string, accountId: string) =>
 const statusOf = async (cookie: string) => (await pages('GET', '/session', { cookie })).status
 
 describe('GET /session/accounts', () => {
-  test('tells the accounts of whoever is signed in, by name, and which he is in', async () => {
+  test('lists the accounts of the signed-in user by name, and marks the current one', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const accounts = await accountsOf(person.cookie)
@@ -47,7 +47,7 @@ describe('GET /session/accounts', () => {
 })
 
 describe('POST /session/switch', () => {
-  test('goes on in the other account, with the role there, and by another cookie', async () => {
+  test('switches to the other account, with the role there and a new cookie', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const answer = await switchTo(person.cookie, other)
@@ -68,7 +68,7 @@ describe('POST /session/switch', () => {
     expect(wallets).toEqual([person.accountId])
   })
 
-  test('a session lasts no longer by it', async () => {
+  test('does not extend the session', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const { db } = world.database
@@ -84,7 +84,7 @@ describe('POST /session/switch', () => {
     expect(open?.getTime()).toBe(soon.getTime())
   })
 
-  test('error: FORBIDDEN for an account of others, one that was left, and none: the session stays', async () => {
+  test('error: FORBIDDEN for a foreign, former or unknown account: the session stays', async () => {
     const person = await newPerson(world)
     const stranger = await newPerson(world)
     const left = await joinAnother(person, 'developer')
@@ -100,7 +100,7 @@ describe('POST /session/switch', () => {
     expect(await statusOf(person.cookie)).toBe(200)
   })
 
-  test('of two at once one counts', async () => {
+  test('of two concurrent switches one counts', async () => {
     const person = await newPerson(world)
     const other = await joinAnother(person, 'viewer')
     const answers = await Promise.all([1, 2, 3].map(() => switchTo(person.cookie, other)))

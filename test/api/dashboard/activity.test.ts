@@ -18,11 +18,11 @@ import {
   type TestWallet,
 } from '../../db/rows.js'
 import { silentChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
 const nodes = silentChains()
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let mine: Person
 let theirs: Person
@@ -62,7 +62,7 @@ async function newWallet(userId: string): Promise<TestWallet> {
 }
 
 describe('GET /requests', () => {
-  test('lists what came by key and what was written by session, newest first, with filters', async () => {
+  test('lists requests by key and writes by session, newest first, with filters', async () => {
     const { db } = world.database
     const key = await createApiKey(db, mine.accountId, { name: 'x' })
     const owner = await newPerson(world, { accountId: mine.accountId })
@@ -115,7 +115,7 @@ describe('GET /requests', () => {
     expect((await read(`/requests?${query}`)).status).toBe(400)
   })
 
-  test('error: UNAUTHORIZED for a key and for nobody', async () => {
+  test('error: UNAUTHORIZED for an API key and without credentials', async () => {
     const key = await createApiKey(world.database.db, mine.accountId, { name: 'x' })
     for (const path of ['/requests', '/usage/days', '/usage/ledger', '/overview', '/search?q=x']) {
       const answer = await world.api.call('GET', `/dashboard/api${path}`, { key })
@@ -125,7 +125,7 @@ describe('GET /requests', () => {
 })
 
 describe('GET /usage/days and /keys/:id/use', () => {
-  test('tell requests, errors and credits by day', async () => {
+  test('return requests, errors and credits by day', async () => {
     const key = await createApiKey(world.database.db, mine.accountId, { name: 'x' })
     const keyDigest = digestOf(key)?.toString('base64')
     const at = (day: string) => new Date(`${day}T12:00:00Z`)
@@ -201,7 +201,7 @@ describe('GET /usage/ledger', () => {
     expect(others.data.map(({ delta }) => delta)).not.toContain(-5)
   })
 
-  test('as CSV: quoted, and without anything that a spreadsheet would calculate', async () => {
+  test('as CSV: quoted, and without formulas for a spreadsheet', async () => {
     for (const [query, accept] of [
       ['?format=csv', '*/*'],
       ['', 'text/csv'],
@@ -219,7 +219,7 @@ describe('GET /usage/ledger', () => {
 })
 
 describe('GET /intents.csv', () => {
-  test('is all of the intents, page after page', async () => {
+  test('contains all intents, page after page', async () => {
     const wallet = await newWallet('=HYPERLINK("http://x")')
     const insert = () => insertTestIntent(world.database.db, wallet, 'completed')
     const ids = [await insert(), await insert(), await insert()]
@@ -241,7 +241,7 @@ describe('GET /intents.csv', () => {
 })
 
 describe('GET /overview', () => {
-  test('of a new account: nothing done yet', async () => {
+  test('of a new account: no activity yet', async () => {
     const { body } = await read('/overview')
     expect(overviewAnswer.parse(body)).toEqual(body)
     expect(body).toMatchObject({
@@ -251,7 +251,7 @@ describe('GET /overview', () => {
     })
   })
 
-  test('counts requests, sums what is lent, and ticks off what was done', async () => {
+  test('counts requests, sums lent money, and marks finished first steps', async () => {
     const { db } = world.database
     const wallet = await newWallet('alice')
     const [chain] = nodes.registry.chains
@@ -285,7 +285,7 @@ describe('GET /overview', () => {
 })
 
 describe('GET /search', () => {
-  test('finds anything of the own account by its id, and nothing of another', async () => {
+  test('finds resources of the own account by id, and none of another', async () => {
     const { db } = world.database
     const wallet = await newWallet('alice')
     const intentId = await insertTestIntent(db, wallet, 'completed')

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditEntry } from '../../../api/schemas/dashboard.js'
 import { wallet as walletSchema } from '../../../api/schemas/resources.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 describe('GET /members/audit-log', () => {
-  test('tells owners who did what, newest first, page by page', async () => {
+  test('lists the actions of members for owners, newest first, page by page', async () => {
     const owner = await newPerson(world)
     const { cookie, accountId } = owner
     const member = await newPerson(world, { accountId, role: 'developer' })
@@ -32,7 +32,7 @@ describe('GET /members/audit-log', () => {
       { action: 'member role', subject: member.userId, detail: 'viewer', by: byOwner },
     ])
     const second = await pages('GET', `/members/audit-log?cursor=${nextCursor}`, { cookie })
-    // He is no member any more, and what he did stays his.
+    // The user is no longer a member. The entries keep their name.
     expect(second.body.data).toMatchObject([
       { action: 'key create', subject: made.body.id, detail: 'backend', by: { email: null } },
       { action: 'member join', by: { id: member.userId, email: null } },
@@ -53,7 +53,7 @@ describe('GET /members/audit-log', () => {
 })
 
 describe('GET /wallets/by-id/:walletId', () => {
-  test('is the wallet as its user finds it; of another account there is none', async () => {
+  test('returns the wallet as by its userId; a wallet of another account is not found', async () => {
     const { cookie } = await newPerson(world)
     const made = await pages('POST', '/wallets', { cookie, body: { userId: 'alice' } })
     const read = await pages('GET', `/wallets/by-id/${made.body.id}`, { cookie })

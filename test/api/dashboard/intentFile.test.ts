@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, type TestWallet } from '../../db/rows.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let mine: Person
 
@@ -37,7 +37,7 @@ describe('GET /intents.csv', () => {
     expect((list.body.data as { id: string }[]).map(({ id }) => id)).toEqual([kept])
   })
 
-  test('error: INVALID_REQUEST for a filter that there is not', async () => {
+  test('error: INVALID_REQUEST for an unknown filter', async () => {
     const { cookie } = mine
     for (const query of ['status=unknown', 'createdAfter=soon', 'limit=1']) {
       expect((await pages('GET', `/intents.csv?${query}`, { cookie })).status).toBe(400)

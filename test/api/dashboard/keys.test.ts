@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyEntry, newKeyAnswer, type NewKeyAnswer } from '../../../api/schemas/dashboard.js'
 import { scopeMember, scopeTransaction } from '../../../db/client/scope.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let owner: Person
 
@@ -28,7 +28,7 @@ const listKeys = async ({ cookie }: Person) =>
   keyEntry.array().parse((await pages('GET', '/keys', { cookie })).body.data)
 
 describe('keys', () => {
-  test('are made with a name, scopes and an end, work, and are shown once', async () => {
+  test('are created with a name, scopes and an expiry, work, and are shown once', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     const { key, ...shown } = await makeKey(owner, { scopes: ['read'], expiresAt })
     expect(shown).toMatchObject({ name: 'ci', scopes: ['read'], expiresAt })
@@ -44,7 +44,7 @@ describe('keys', () => {
     expect(JSON.stringify(kept)).not.toContain(key)
   })
 
-  test('a revoked one is refused at once, and is revoked once', async () => {
+  test('a revoked one is rejected at once, and is revoked once', async () => {
     const { key, id } = await makeKey(owner)
     const revoke = () => pages('POST', `/keys/${id}/revoke`, { cookie: owner.cookie })
     expect((await revoke()).status).toBe(200)
@@ -52,7 +52,7 @@ describe('keys', () => {
     expect((await revoke()).status).toBe(404)
   })
 
-  test('a rolled one goes on for its grace, and its successor does what it did', async () => {
+  test('a rolled one works during its grace period, and its successor has the same scopes', async () => {
     const old = await makeKey(owner, { scopes: ['read'] })
     const roll = (graceHours: number, id: string) =>
       pages('POST', `/keys/${id}/roll`, { cookie: owner.cookie, body: { graceHours } })
@@ -75,7 +75,7 @@ describe('keys', () => {
     expect(await statusOf(key)).toBe(200)
   })
 
-  test('each act is noted with who did it', async () => {
+  test('each action is logged with its user', async () => {
     const developer = await newPerson(world, { accountId: owner.accountId, role: 'developer' })
     const { id } = await makeKey(developer)
     await pages('POST', `/keys/${id}/roll`, { cookie: developer.cookie, body: { graceHours: 1 } })
@@ -91,7 +91,7 @@ describe('keys', () => {
     expect(auditLog.filter(({ subject }) => subject === id)).toHaveLength(3)
   })
 
-  test('error: INVALID_REQUEST for an end that has passed, no scope, and one that is none', async () => {
+  test('error: INVALID_REQUEST for a past expiry, no scope and an unknown scope', async () => {
     const wrong = [
       { scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' },
       { scopes: [] },
@@ -103,7 +103,7 @@ describe('keys', () => {
     }
   })
 
-  test('with the rights of the API none comes to life again, is another’s, or is unsigned', async () => {
+  test('the API role cannot restore a key, reassign it or store it unsigned', async () => {
     const { id, key } = await makeKey(owner)
     const { accountId, userId } = owner
     await pages('POST', `/keys/${id}/revoke`, { cookie: owner.cookie })
@@ -129,8 +129,8 @@ describe('keys', () => {
   })
 })
 
-describe('what a session writes', () => {
-  test('costs what it costs with a key; what it reads costs nothing', async () => {
+describe('writes by session', () => {
+  test('cost the same as with a key; reads are free', async () => {
     const person = await newPerson(world)
     const { cookie } = person
     const balance = async () => (await pages('GET', '/credits', { cookie })).body.balance as number

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteEntry, invitationAnswer, memberEntry } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -31,11 +31,11 @@ const list = async ({ cookie }: Person, path = '/members') =>
   (await pages('GET', path, { cookie })).body.data as { id: string; role: string; email: string }[]
 
 describe('an invitation', () => {
-  test('tells what it is for, and makes a member who is signed in', async () => {
+  test('describes the invitation, and makes a signed-in member', async () => {
     const owner = await newPerson(world)
     const token = await invite(owner, 'Carol@Example.com', 'developer')
-    const told = await pages('GET', `/invitations/${token}`)
-    expect(invitationAnswer.parse(told.body)).toMatchObject({
+    const invitation = await pages('GET', `/invitations/${token}`)
+    expect(invitationAnswer.parse(invitation.body)).toMatchObject({
       ...{ account: { name: 'test' }, role: 'developer', email: 'carol@example.com' },
       isKnown: false,
     })
@@ -49,7 +49,7 @@ describe('an invitation', () => {
     expect(await list(owner, '/members/invitations')).toEqual([])
   })
 
-  test('is used once, however many follow it at the same moment', async () => {
+  test('is used once, also by concurrent users', async () => {
     const owner = await newPerson(world)
     const { db } = world.database
     const { token } = await inviteMember(db, { accountId: owner.accountId, role: 'viewer' })
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     expect(await db('app_user').where({ email })).toEqual([])
   })
 
-  test('error: INVALID_REQUEST for another e-mail, a short password, and none of either', async () => {
+  test('error: INVALID_REQUEST for another e-mail, a short password, and without either', async () => {
     const owner = await newPerson(world)
     const token = await invite(owner, 'dave@example.com')
     expect((await accept(token, { email: 'eve@example.com' })).status).toBe(400)
@@ -93,12 +93,12 @@ describe('an invitation', () => {
     expect((await accept(token, {})).status).toBe(201)
   })
 
-  test('for somebody who has a password asks for that one', async () => {
+  test('for an existing user asks for their password', async () => {
     const owner = await newPerson(world)
     const known = await newPerson(world)
     const token = await invite(owner, known.email)
-    const told = await pages('GET', `/invitations/${token}`)
-    expect(told.body).toMatchObject({ isKnown: true })
+    const invitation = await pages('GET', `/invitations/${token}`)
+    expect(invitation.body).toMatchObject({ isKnown: true })
     expect((await accept(token, { password: 'another long password' })).status).toBe(401)
     const joined = await accept(token, { name: undefined })
     expect(joined.body).toMatchObject({ user: { id: known.userId, name: expect.any(String) } })
@@ -110,7 +110,7 @@ describe('an invitation', () => {
     expect((await accept(unnamed.token, stolen)).status).toBe(400)
   })
 
-  test('only of the database’s owner makes an operator', async () => {
+  test('only one by the owner of the database creates an operator', async () => {
     const { cookie } = await newPerson(world, { isOperator: true })
     const { body } = await pages('GET', '/session', { cookie })
     expect(body).toMatchObject({ user: { isOperator: true } })
@@ -130,13 +130,16 @@ describe('roles', () => {
     ['/members/user_x/remove', undefined],
     ['/members/invitations/invite_x/end', undefined],
   ]
-  test.each(ownersOnly)('error: FORBIDDEN for who is no owner: %s', async (path, body) => {
-    const { accountId } = await newPerson(world)
-    for (const role of ['developer', 'viewer'] as const) {
-      const { cookie } = await newPerson(world, { accountId, role })
-      expect((await pages('POST', path, { cookie, body })).status).toBe(403)
-    }
-  })
+  test.each(ownersOnly)(
+    'error: FORBIDDEN for members who are not owners: %s',
+    async (path, body) => {
+      const { accountId } = await newPerson(world)
+      for (const role of ['developer', 'viewer'] as const) {
+        const { cookie } = await newPerson(world, { accountId, role })
+        expect((await pages('POST', path, { cookie, body })).status).toBe(403)
+      }
+    },
+  )
 
   test('a viewer reads everything and writes nothing', async () => {
     const { accountId } = await newPerson(world)
@@ -153,7 +156,7 @@ describe('roles', () => {
     expect(await db('wallet').where({ account_id: accountId })).toEqual([])
   })
 
-  test('another role counts from the next request on, and so does removal', async () => {
+  test('a new role and a removal take effect at the next request', async () => {
     const owner = await newPerson(world)
     const { accountId } = owner
     const member = await newPerson(world, { accountId, role: 'viewer' })

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { overviewAnswer } from '../../../api/schemas/activity.js'
 import { grantCredits } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld(silentChains())
 })
 afterAll(() => world.stop())
 
-test('GET /overview tells what is left of the month, without bought credits and those of an earlier one', async () => {
+test('GET /overview returns the monthly credits left, without bought credits and earlier months', async () => {
   const { db } = world.database
   const { accountId, cookie } = await newPerson(world, { role: 'viewer' })
   const readMonth = async () => {

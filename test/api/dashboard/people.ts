@@ -2,15 +2,19 @@ import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
 import type { Role } from '../../../domain/roles.js'
 import type { Tier } from '../../../domain/tiers.js'
-import type { Answer, World } from '../api.js'
+import type { ApiResponse, ApiWorld } from '../api.js'
 
 export const PASSWORD = 'correct horse battery'
 
-export type Asked = { cookie?: string; body?: unknown; headers?: object }
+export type PageRequest = { cookie?: string; body?: unknown; headers?: object }
 
 /** The dashboard's endpoints as its pages call them: same origin, with a cookie. */
-export function pagesOf({ api }: Pick<World, 'api'>) {
-  return (method: string, path: string, { cookie, body, headers }: Asked = {}): Promise<Answer> =>
+export function pagesOf({ api }: Pick<ApiWorld, 'api'>) {
+  return (
+    method: string,
+    path: string,
+    { cookie, body, headers }: PageRequest = {},
+  ): Promise<ApiResponse> =>
     api.call(method, `/dashboard/api${path}`, {
       ...(body === undefined ? {} : { body }),
       headers: { ...(cookie ? { cookie } : {}), origin: api.url, ...headers },
@@ -18,7 +22,7 @@ export function pagesOf({ api }: Pick<World, 'api'>) {
 }
 
 /** The cookie that an answer sets, as a browser sends it back. */
-export const cookieOf = ({ headers }: Answer): string =>
+export const cookieOf = ({ headers }: ApiResponse): string =>
   headers.getSetCookie()[0]?.split(';')[0] ?? ''
 
 /** The token in a cookie. */
@@ -30,7 +34,7 @@ let people = 0
 
 /** An account, and one who has followed an invitation to it. */
 export async function newPerson(
-  world: World,
+  world: ApiWorld,
   { role = 'owner', accountId, isOperator = false, plan = 'pro' }: PersonOptions = {},
   headers: object = {},
 ): Promise<Person> {

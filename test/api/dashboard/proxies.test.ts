@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorld, type Answer, type World } from '../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, type Person } from './people.js'
 
 /** As a proxy that ends TLS passes a request on; what stands before its own word a caller has made up. */
@@ -8,8 +8,8 @@ const forwarded = (address: string, more: object = {}) => ({
   ...more,
 })
 
-let behind: World
-let bare: World
+let behind: ApiWorld
+let bare: ApiWorld
 let owner: Person
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([behind.stop(), bare.stop()]))
 
-const signIn = (world: World, { email }: Person, headers: object) =>
+const signIn = (world: ApiWorld, { email }: Person, headers: object) =>
   pagesOf(world)('POST', '/session', { body: { email, password: PASSWORD }, headers })
 
 describe('the cookie behind a proxy that ends TLS', () => {
@@ -30,8 +30,8 @@ describe('the cookie behind a proxy that ends TLS', () => {
     ['http', false],
     ['https, http', false],
     [undefined, false],
-  ])('X-Forwarded-Proto: %s', async (told, isSecure) => {
-    const proto = told === undefined ? {} : { 'x-forwarded-proto': told }
+  ])('X-Forwarded-Proto: %s', async (header, isSecure) => {
+    const proto = header === undefined ? {} : { 'x-forwarded-proto': header }
     const answer = await signIn(behind, owner, proto)
     const [set = ''] = answer.headers.getSetCookie()
     expect(/^__Host-.*; Path=\/; Secure;/.test(set)).toBe(isSecure)
@@ -41,7 +41,7 @@ describe('the cookie behind a proxy that ends TLS', () => {
     expect(session.body).toMatchObject({ user: { email: owner.email } })
   })
 
-  test('links of invitations lead where browsers come from', async () => {
+  test('links of invitations have the URL that browsers use', async () => {
     const headers = { 'x-forwarded-proto': 'https' }
     const cookie = cookieOf(await signIn(behind, owner, headers))
     const body = { email: 'new@example.com', role: 'viewer' }
@@ -49,7 +49,7 @@ describe('the cookie behind a proxy that ends TLS', () => {
     expect(String(answer.body.url)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/dashboard\/invitations\//)
   })
 
-  test('nobody is believed where no proxy is expected', async () => {
+  test('the header is ignored without trusted proxies', async () => {
     const person = await newPerson(bare)
     const answer = await signIn(bare, person, { 'x-forwarded-proto': 'https' })
     expect(answer.headers.getSetCookie()[0]).toMatch(/^steward_session=.*; Path=\/dashboard;/)
@@ -57,7 +57,7 @@ describe('the cookie behind a proxy that ends TLS', () => {
 })
 
 describe('requests without a valid key or session', () => {
-  type Ask = (world: World, headers: object) => Promise<Answer>
+  type Ask = (world: ApiWorld, headers: object) => Promise<ApiResponse>
   const intentId = `intent_${'0'.repeat(26)}`
   const schemes: [string, Ask][] = [
     ['an API key', ({ api }, headers) => api.call('GET', '/v1/yields', { headers })],
@@ -73,7 +73,7 @@ describe('requests without a valid key or session', () => {
   ]
 
   /** Two answers of the same clock minute: what was counted before the turn of it does not count after. */
-  async function twice(ask: () => Promise<Answer>, other: () => Promise<Answer>) {
+  async function twice(ask: () => Promise<ApiResponse>, other: () => Promise<ApiResponse>) {
     for (;;) {
       const answers = [await ask(), await other()]
       const [first, second] = answers.map(({ headers }) => ({
@@ -97,7 +97,7 @@ describe('requests without a valid key or session', () => {
     expect(others).toBe(599)
   })
 
-  test('nobody gets a fresh count by an address that he has made up', async () => {
+  test('a forged address does not reset the count', async () => {
     const address = newAddress()
     const [ask] = [schemes[0]?.[1]]
     if (!ask) throw new Error('There are schemes above.')

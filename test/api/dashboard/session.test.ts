@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sessionAnswer } from '../../../api/schemas/dashboard.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('POST /session', () => {
 })
 
 describe('endpoints of v1 below /dashboard/api', () => {
-  test('answer as with a key, in the account of the session', async () => {
+  test('respond as with a key, in the account of the session', async () => {
     const { cookie } = await newPerson(world)
     const made = await pages('POST', '/wallets', { cookie, body: { userId: 'alice' } })
     expect(made.status).toBe(201)
@@ -53,7 +53,7 @@ describe('endpoints of v1 below /dashboard/api', () => {
 })
 
 describe('POST /session/end', () => {
-  test('ends the session: its cookie opens nothing any more', async () => {
+  test('ends the session: its cookie is rejected', async () => {
     const { cookie } = await newPerson(world)
     expect((await pages('POST', '/session/end', { cookie })).status).toBe(200)
     expect((await pages('GET', '/session', { cookie })).status).toBe(401)

@@ -5,14 +5,14 @@ import { setExecuting } from '../../../db/intents/status.js'
 import { createApiKey } from '../../../db/accounts/accounts.js'
 import { tokenDigest } from '../../../db/accounts/sessions.js'
 import { forgetEvents, insertTestIntent, setCompleted, type TestWallet } from '../../db/rows.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { openEvents, type EventClient } from '../eventClient.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 
 /** One may be under way that has asked before, and the next one may begin before the end has come. */
 const MOST_POLLS = 5
 
-let world: World
+let world: ApiWorld
 let worker: Db
 let pages: ReturnType<typeof pagesOf>
 let owner: Person
@@ -77,7 +77,7 @@ const typesOf = ({ events }: EventClient) => events.map(({ event }) => event)
 const timeline = ['intent.created', 'intent.planned', 'intent.executing', 'intent.completed']
 
 describe('GET /events and /intents/:intentId/events by session', () => {
-  test('tell a viewer what happens while it happens, without an Origin and for nothing', async () => {
+  test('send events to a viewer as they happen, without an Origin and free of charge', async () => {
     const before = await readUse()
     const all = await open('/events', viewer)
     expect([all.status, all.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -93,7 +93,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     expect(await readUse()).toEqual(before)
   })
 
-  test('go on after the last event, and are told nothing twice', async () => {
+  test('resume after the last event and repeat none', async () => {
     const id = await newIntent()
     const first = await open('/events', viewer, { 'last-event-id': 'evt_0' })
     await first.until(2)
@@ -106,7 +106,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     expect([...typesOf(first), ...typesOf(again)]).toEqual(timeline)
   })
 
-  test('tell nothing of another account', async () => {
+  test('send no events of another account', async () => {
     const stranger = await newPerson(world)
     const theirs = await open('/events', stranger, { 'last-event-id': 'evt_0' })
     const mine = await open('/events', viewer, { 'last-event-id': 'evt_0' })
@@ -119,7 +119,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     expect(theirs.events).toEqual([])
   })
 
-  test('error: UNAUTHORIZED for nobody, for a key, and for a session that is over', async () => {
+  test('error: UNAUTHORIZED without credentials, for an API key and for an expired session', async () => {
     const id = await newIntent()
     const key = await createApiKey(world.database.db, owner.accountId, { name: 'test' })
     await pages('POST', '/session/end', { cookie: viewer.cookie })
@@ -138,11 +138,11 @@ describe('a stream by session', () => {
     world.database.db('user_session').where({ token_hash: tokenDigest(tokenIn(cookie)) })
   const ago = (time: string) => world.database.db.raw('clock_timestamp() - ?::interval', [time])
 
-  /** What ends a viewer's session, and nobody else's. */
+  /** Ways to end the viewer's session and no other. */
   const ends: [why: string, end: () => Promise<unknown>][] = [
     ['he signs out', () => pages('POST', '/session/end', { cookie: viewer.cookie })],
     [
-      'he changes his password in another browser',
+      'they change their password in another browser',
       async () => {
         const body = { email: viewer.email, password: PASSWORD }
         const cookie = cookieOf(await pages('POST', '/session', { body }))
@@ -152,13 +152,13 @@ describe('a stream by session', () => {
       },
     ],
     [
-      'an owner removes him',
+      'an owner removes them',
       async () => {
         const path = `/members/${viewer.userId}/remove`
         expect((await pages('POST', path, { cookie: owner.cookie })).status).toBe(200)
       },
     ],
-    ['his thirty days are over', () => sessionOf(viewer).update({ expires_at: ago('0 s') })],
+    ['their thirty days have passed', () => sessionOf(viewer).update({ expires_at: ago('0 s') })],
     [
       'he has asked for nothing for a week',
       () => sessionOf(viewer).update({ last_seen_at: ago('7 days') }),
@@ -182,7 +182,7 @@ describe('a stream by session', () => {
     await other.until(2)
   })
 
-  test('goes on with another role, which may read as well', async () => {
+  test('continues with another role that may read', async () => {
     const stream = await open('/events', viewer)
     const body = { role: 'developer' }
     const path = `/members/${viewer.userId}/role`

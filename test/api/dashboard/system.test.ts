@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemAnswer } from '../../../api/schemas/system.js'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { resumeWork, pauseWork } from '../../../db/pauses.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function signIn(role: 'steward_signer'): Promise<Db> {
 }
 
 describe('GET /system', () => {
-  test('tells an operator the whole state, over all accounts', async () => {
+  test('returns the state over all accounts to an operator', async () => {
     const { cookie } = await newPerson(world, { isOperator: true, role: 'viewer' })
     const { db } = world.database
     const target = { scope: 'deployment', subject: '' } as const
@@ -51,7 +51,7 @@ describe('GET /system', () => {
     expect(after.pauses).toEqual([])
   })
 
-  test('error: FORBIDDEN for an owner who is no operator, also by the database', async () => {
+  test('error: FORBIDDEN for an owner who is not an operator, also by the database', async () => {
     const { cookie, userId } = await newPerson(world)
     const answer = await pages('GET', '/system', { cookie })
     expect(answer.status).toBe(403)

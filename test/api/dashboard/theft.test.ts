@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { createPasswords } from '../../../api/http/auth/passwords.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 let owner: Person
 
@@ -37,7 +37,11 @@ describe('Origin', () => {
       const { api } = world
       const response = await fetch(`${api.url}/dashboard/api${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', cookie: owner.cookie, ...told(headers) },
+        headers: {
+          'content-type': 'application/json',
+          cookie: owner.cookie,
+          ...definedHeaders(headers),
+        },
         body: JSON.stringify(body),
       })
       expect(response.status).toBe(403)
@@ -56,11 +60,11 @@ describe('Origin', () => {
   })
 })
 
-const told = (headers: object) =>
+const definedHeaders = (headers: object) =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
 
 describe('a session', () => {
-  test('is refused without its cookie, with half of it, and with another text', async () => {
+  test('is rejected without its cookie, with half of it, and with another text', async () => {
     for (const cookie of [
       '',
       'steward_session=',
@@ -70,7 +74,7 @@ describe('a session', () => {
       expect(await statusOf(cookie)).toBe(401)
   })
 
-  test('opens nothing below /v1, and a key nothing below /dashboard/api', async () => {
+  test('grants nothing below /v1, and a key nothing below /dashboard/api', async () => {
     const { cookie } = owner
     for (const path of ['/v1/wallets', '/dashboard/credits']) {
       expect((await world.api.call('GET', path, { headers: { cookie } })).status).toBe(401)
@@ -82,7 +86,7 @@ describe('a session', () => {
     }
   })
 
-  test('changes at each sign-in, and the one before is over', async () => {
+  test('changes at each sign-in, which ends the previous one', async () => {
     const { email, cookie } = await newPerson(world)
     const body = { email, password: PASSWORD }
     const next = cookieOf(await pages('POST', '/session', { body, cookie }))
@@ -90,7 +94,7 @@ describe('a session', () => {
     expect([await statusOf(cookie), await statusOf(next)]).toEqual([401, 200])
   })
 
-  test('is over after a week without a request, and after thirty days in any case', async () => {
+  test('expires after a week without a request, and after thirty days in any case', async () => {
     const { cookie } = await newPerson(world)
     const own = () => sessions().where({ token_hash: digestOf(tokenIn(cookie)) })
     const ago = (time: string) => world.database.db.raw(`clock_timestamp() - ?::interval`, [time])
@@ -115,7 +119,7 @@ describe('a session', () => {
     expect(await statusOf(other.cookie)).toBe(200)
   })
 
-  test('of an account does not see what another account has', async () => {
+  test('of an account does not see resources of another account', async () => {
     const other = await newPerson(world)
     const made = await pages('POST', '/wallets', { cookie: other.cookie, body: { userId: 'bob' } })
     expect(made.status).toBe(201)
@@ -127,7 +131,7 @@ describe('a session', () => {
 })
 
 describe('POST /password', () => {
-  test('ends all other sessions, and the old password is one no longer', async () => {
+  test('ends all other sessions, and the old password is rejected', async () => {
     const { email, cookie } = await newPerson(world)
     const elsewhere = cookieOf(
       await pages('POST', '/session', { body: { email, password: PASSWORD } }),
@@ -216,7 +220,7 @@ test('a suspended account is closed to its members, too', async () => {
   expect(await statusOf(cookie)).toBe(403)
 })
 
-test('a user has requests of his own, which are not those of his account', async () => {
+test('a user has a rate limit of their own, apart from that of their account', async () => {
   const { cookie, userId, accountId } = await newPerson(world)
   const read = await pages('GET', '/wallets', { cookie })
   expect(read.headers.get('x-ratelimit-limit')).toBe('600')

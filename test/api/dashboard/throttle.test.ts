@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { createPasswords } from '../../../api/http/auth/passwords.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 /** What each comparison of a password had to compare with. */
 let compared: (string | null)[] = []
@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => world.stop())
 
 const WRONG = 'a wrong password'
-/** From an address, as the proxy in front of the API tells it. */
+/** Sends a request from an address that the proxy in front of the API reports. */
 const signIn = (email: string, password: string, address = '203.0.113.7') =>
   pages('POST', '/session', {
     body: { email, password },
@@ -68,7 +68,7 @@ describe('attempts to sign in', () => {
     },
   )
 
-  test('count together when they come at once', async () => {
+  test('are counted together when concurrent', async () => {
     const { email } = await newPerson(world)
     await world.database.db('sign_in_attempts').delete()
     const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(email, WRONG)))
@@ -76,7 +76,7 @@ describe('attempts to sign in', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
   })
 
-  test('are forgotten by one that goes well, and after a quarter of an hour', async () => {
+  test('are reset by a successful one, and after 15 minutes', async () => {
     const { email } = await newPerson(world)
     await failTimes(9, email)
     expect(await statusOf(email, PASSWORD)).toBe(200)
@@ -95,7 +95,7 @@ describe('attempts to sign in', () => {
     expect(await statusOf('second@example.com', WRONG, '203.0.113.8')).toBe(401)
   })
 
-  test('of many addresses keep nobody out who comes from one that is known', async () => {
+  test('of many addresses do not lock out a user at a known address', async () => {
     const { email } = await newPerson(world)
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
     await failTimes(1, email, '203.0.113.60')
@@ -105,7 +105,7 @@ describe('attempts to sign in', () => {
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
   })
 
-  test('of IPv6 count for the whole network, and a caller cannot make up an address', async () => {
+  test('of IPv6 count for the whole network, and a caller cannot forge an address', async () => {
     await failTimes(10, 'v6@example.com', '2001:db8:1:2::1')
     expect(await statusOf('v6@example.com', WRONG, '2001:DB8:1:2:ffff::9')).toBe(429)
     const body = { email: 'v6@example.com', password: WRONG }
@@ -116,7 +116,7 @@ describe('attempts to sign in', () => {
 })
 
 describe('hashes', () => {
-  test('run a few at a time, and those whose turn is too late are refused', async () => {
+  test('run a few at a time, and those that wait too long are rejected', async () => {
     const { matches } = createPasswords({ atOnce: 2, patienceMs: 50 })
     const tries = Array.from({ length: 60 }, () => matches(WRONG, null))
     const settled = await Promise.allSettled(tries)
@@ -127,7 +127,7 @@ describe('hashes', () => {
     expect(await matches(WRONG, null)).toBe(false)
   })
 
-  test('leave the event loop to others', async () => {
+  test('do not block the event loop', async () => {
     const { hash } = createPasswords()
     let turns = 0
     let isOver = false

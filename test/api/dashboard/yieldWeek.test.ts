@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { yieldPoint } from '../../../api/schemas/activity.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
 
-let world: World
+let world: ApiWorld
 let cookie: string
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('GET /yields/week', () => {
     ])
   })
 
-  test('error: UNAUTHORIZED for whoever is not signed in', async () => {
+  test('error: UNAUTHORIZED without a session', async () => {
     expect((await pagesOf(world)('GET', '/yields/week')).status).toBe(401)
   })
 })

@@ -18,13 +18,19 @@ const operations = readOperations(document).map((operation) => {
 })
 const withSdk = operations.filter(({ samples }) => samples.TypeScript !== undefined)
 
-/** What nobody calls from a program of theirs by the SDKs. */
+/** Operations that the SDKs do not have. */
 const withoutSdk = ['GET /intents/{intentId}/events', 'GET /readyz']
 
-type Sent = { method: string; path: string; body: unknown }
+type SampleRequest = { method: string; path: string; body: unknown }
 
 /** What the operation's own examples ask for. */
-function expectedOf({ method, path, isVersioned, parameters, bodies }: DocumentedOperation): Sent {
+function expectedOf({
+  method,
+  path,
+  isVersioned,
+  parameters,
+  bodies,
+}: DocumentedOperation): SampleRequest {
   const valueOf = (name: string) =>
     parameters.find((parameter) => parameter.name === name)?.schema?.examples?.[0] ?? ''
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => valueOf(name))
@@ -32,7 +38,7 @@ function expectedOf({ method, path, isVersioned, parameters, bodies }: Documente
   return { method: method.toUpperCase(), path: (isVersioned ? '/v1' : '') + filled, body }
 }
 
-const toSent = (method: string, url: string, body: string | undefined): Sent => ({
+const toSent = (method: string, url: string, body: string | undefined): SampleRequest => ({
   ...{ method, path: new URL(url).pathname },
   body: body === undefined ? undefined : (JSON.parse(body) as unknown),
 })
@@ -45,8 +51,11 @@ function unknownIn(url: string, { parameters }: DocumentedOperation): string[] {
 }
 
 /** Runs a sample with the SDK, whose requests go nowhere. */
-async function runWithSdk(source: string, operation: DocumentedOperation): Promise<Sent[]> {
-  const sent: Sent[] = []
+async function runWithSdk(
+  source: string,
+  operation: DocumentedOperation,
+): Promise<SampleRequest[]> {
+  const sent: SampleRequest[] = []
   const strange: string[] = []
   const fetch = (url: unknown, init: RequestInit = {}) => {
     strange.push(...unknownIn(url as string, operation))
@@ -63,7 +72,7 @@ async function runWithSdk(source: string, operation: DocumentedOperation): Promi
   return sent
 }
 
-/** Runs a sample in a shell where `curl` only tells its arguments. */
+/** Runs a sample in a shell where `curl` only prints its arguments. */
 function runInShell(source: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }; uuidgen() { echo key; }\n${source}`
   const env = {
@@ -80,7 +89,7 @@ function runInShell(source: string): string[] {
 }
 
 /** What each of the samples sends with the SDK for Python, in their order. */
-function runWithPython(sources: string[]): Sent[] {
+function runWithPython(sources: string[]): SampleRequest[] {
   const script = fileURLToPath(new URL('runPythonSamples.py', import.meta.url))
   const folder = fileURLToPath(new URL('../../../clients/python/src', import.meta.url))
   const output = execFileSync(python ?? '', [script], {
@@ -88,7 +97,7 @@ function runWithPython(sources: string[]): Sent[] {
     env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
     encoding: 'utf8',
   })
-  return JSON.parse(output) as Sent[]
+  return JSON.parse(output) as SampleRequest[]
 }
 
 const after = (words: string[], flag: string) => words[words.indexOf(flag) + 1]
@@ -99,7 +108,7 @@ describe('x-codeSamples', () => {
     expect(missing.map(({ title }) => title).sort()).toEqual(withoutSdk)
   })
 
-  test.each(withSdk)('$title: TypeScript sends what the example says', async (one) => {
+  test.each(withSdk)('$title: TypeScript sends the documented request', async (one) => {
     expect(await runWithSdk(one.samples.TypeScript ?? '', one.operation)).toEqual([
       expectedOf(one.operation),
     ])
@@ -117,7 +126,7 @@ describe('x-codeSamples', () => {
     expect(sent).toEqual(expected)
   })
 
-  test.each(operations)('$title: curl sends what the example says', ({ operation, samples }) => {
+  test.each(operations)('$title: curl sends the documented request', ({ operation, samples }) => {
     const words = runInShell(samples.curl ?? '')
     const data = words.includes('-d') ? after(words, '-d') : undefined
     const posts = words.includes('-d') || after(words, '-X') === 'POST'

@@ -7,9 +7,9 @@ import { errorCatalog } from '../../../domain/errors.js'
 import { explainFailure, intentFailureCodes } from '../../../domain/intent/failures.js'
 import { reasonCatalog, reasonsOf } from '../../../domain/reasons.js'
 import { document } from '../../support/openapi.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let page: string
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('GET /docs/errors', () => {
     },
   )
 
-  test('says of each failure of an intent where the money is', () => {
+  test('documents for each failure of an intent where the money is', () => {
     for (const code of intentFailureCodes) {
       expect(markdown).toContain(`here the money is: ${explainFailure(code).money}`)
     }
@@ -66,7 +66,7 @@ describe('GET /', () => {
     ...{ postman: '/postman.json', errors: '/docs/errors', health: '/healthz' },
   }
 
-  test('answers with JSON that leads on', async () => {
+  test('returns JSON with links', async () => {
     const response = await get('/')
     expect(await response.json()).toEqual({ name: 'Steward', ...links })
     expect(response.headers.get('vary')).toBe('Accept')

@@ -5,9 +5,9 @@ import { toJson, toTemplate } from '../../../api/docs/openapi.js'
 import { errorsOf } from '../../../api/docs/responses.js'
 import { errorCatalog, type ErrorCode } from '../../../domain/errors.js'
 import { document, documented, expectDocumented } from '../../support/openapi.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('the document', () => {
     expect(await readFile(file, 'utf8')).toBe(toJson(document))
   })
 
-  test('names the headers of every answer', () => {
+  test('documents the headers of every response', () => {
     const responses = [
       ...operations.flatMap(({ operation }) => Object.values<object>(operation.responses ?? {})),
       ...Object.values(document.components?.responses ?? {}),
@@ -72,13 +72,13 @@ describe('the document', () => {
     }
   })
 
-  test('has every error code, but those that never answer a call', () => {
+  test('has every error code that a call can return', () => {
     const answered = new Set(routes.flatMap(({ route }) => errorsOf(route)))
     const others = Object.keys(errorCatalog).filter((code) => !answered.has(code as ErrorCode))
     expect(others.sort()).toEqual(neverAnswered)
   })
 
-  test('takes an Idempotency-Key on every POST', () => {
+  test('accepts an Idempotency-Key on every POST', () => {
     const posts = operations.filter(({ title }) => title.startsWith('POST'))
     for (const { operation } of posts) {
       expect(operation.parameters).toContainEqual({
@@ -124,7 +124,7 @@ describe('answers', () => {
     ['POST', '/v1/wallets', { userId: 'documented' }],
     ['POST', '/v1/wallets', { userId: '' }],
     ['GET', '/v1/wallets/documented', undefined],
-    ['GET', '/v1/wallets/nobody', undefined],
+    ['GET', '/v1/wallets/unknown', undefined],
     ['POST', '/v1/intents', { walletId, action: 'lend', amount: 1 }],
     ['POST', '/v1/intents', { walletId, action: 'lend', amount: 'x' }],
     ['GET', '/v1/intents/intent_0', undefined],
@@ -152,12 +152,12 @@ describe('GET /openapi.json', () => {
 describe('GET /docs/api', () => {
   const files = ['/docs/api', '/docs/api.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']
 
-  test('answers with the page, its script and its parts', async () => {
+  test('returns the page, its script and its assets', async () => {
     for (const file of files) expect((await get(file)).status).toBe(200)
     expect((await get('/docs/package.json')).status).toBe(404)
   })
 
-  test('the page may speak to its own origin only', async () => {
+  test('the page may connect to its own origin only', async () => {
     const policy = (await get('/docs/api')).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("connect-src 'self'")
@@ -165,7 +165,7 @@ describe('GET /docs/api', () => {
     expect(policy).not.toMatch(/https?:/)
   })
 
-  test('what the page itself loads names no other origin', async () => {
+  test('the files of the page name no other origin', async () => {
     for (const file of ['/docs/api', '/docs/api.js']) {
       expect(await (await get(file)).text()).not.toMatch(/(https?:)?\/\/[a-z]/i)
     }
@@ -175,7 +175,7 @@ describe('GET /docs/api', () => {
     expect(css).not.toContain('@import')
   })
 
-  test('what it shows of the document leads nowhere else', () => {
+  test('the rendered document has no links to other origins', () => {
     // RFC 2606: nobody's, for examples of what callers send.
     const own = toJson(document).replaceAll('https://example.com/', '')
     expect(own).not.toMatch(/https?:\/\//)

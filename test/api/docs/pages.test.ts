@@ -4,9 +4,9 @@ import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readContents, toPath, type Page } from '../../../api/docs/pages/contents.js'
 import { renderMarkdown } from '../../../api/docs/pages/markdown.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld()
@@ -44,7 +44,7 @@ describe('the documentation', () => {
     },
   )
 
-  test.each(pages)('links of $file lead to pages and headings of the service', async (page) => {
+  test.each(pages)('links of $file point to pages and headings of the service', async (page) => {
     const html = await (await get(toPath(page))).text()
     for (const href of hrefsOf(html).filter((link) => !/^https?:/.test(link))) {
       if (href === '/dashboard') continue
@@ -105,7 +105,7 @@ describe('the search', () => {
     expect(notFound?.text).toContain('HTTP status: 404')
   })
 
-  test('its script is one of this origin and writes text, never HTML', async () => {
+  test('its script is of this origin and writes text, never HTML', async () => {
     const script = await (await get('/docs/search.js')).text()
     expect(script).not.toMatch(/innerHTML|insertAdjacentHTML|eval|https?:/)
     expect(() => new Script(script)).not.toThrow()
@@ -131,7 +131,7 @@ describe('renderMarkdown', () => {
     ['../openapi.json', '/openapi.json'],
     ['#here', '#here'],
     ['https://example.com/a?b=1&c=2', 'https://example.com/a?b=1&amp;c=2'],
-  ])('a link to %s leads to %s', (href, target) => {
+  ])('a link to %s points to %s', (href, target) => {
     expect(render(`[text](${href})`).html).toBe(`<p><a href="${target}">text</a></p>\n`)
   })
 
@@ -168,7 +168,7 @@ describe('renderMarkdown', () => {
     )
   })
 
-  test('images are their description', () => {
+  test('images are replaced by their description', () => {
     expect(render('![A diagram](https://example.com/x.png)').html).toBe('<p>A diagram</p>\n')
   })
 })

@@ -6,14 +6,14 @@ import { toJson } from '../../../api/docs/openapi.js'
 import { createPostmanCollection } from '../../../api/docs/postman.js'
 import { endpoints } from '../../../api/routes.js'
 import { document, documented } from '../../support/openapi.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
 const collection = createPostmanCollection(document)
 const items = collection.item.flatMap(({ item }) => item)
-type Issue = { path: string }
-type Sent = (typeof items)[number]['request']
+type IssuePath = { path: string }
+type PostmanRequest = (typeof items)[number]['request']
 
-let world: World
+let world: ApiWorld
 const variables = new Map<string, string>()
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ function keepIds(status: number, body: unknown): void {
   script(pm)
 }
 
-async function send({ method, url, header, body }: Sent & { body?: { raw: string } }) {
+async function send({ method, url, header, body }: PostmanRequest & { body?: { raw: string } }) {
   const values = new Map(url.variable.map(({ key, value }) => [`:${key}`, value]))
   const parts = url.path.map((part) => encodeURIComponent(fill(values.get(part) ?? part)))
   const query = url.query.filter(({ disabled }) => !disabled)
@@ -73,7 +73,7 @@ async function send({ method, url, header, body }: Sent & { body?: { raw: string
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** The API understood the request, and says that this world has no chains. */
+/** The API accepted the request, and responds that no chain is available. */
 const judged = /^(INSUFFICIENT_FUNDS|INVALID_REQUEST|UNAVAILABLE|\w+_NOT_FOUND)$/
 
 describe('the Postman collection', () => {
@@ -87,19 +87,19 @@ describe('the Postman collection', () => {
     expect(sent.sort()).toEqual(known.sort())
   })
 
-  test('names its schema, and says the key once for all', () => {
+  test('names its schema, and defines the key once', () => {
     expect(collection.info.schema).toContain('v2.1.0')
     expect(collection.auth.bearer).toEqual([expect.objectContaining({ value: '{{apiKey}}' })])
     expect(JSON.stringify(collection.item)).not.toMatch(/svc_sk_[0-9a-f]|"auth"/)
   })
 
-  test('each request, also of the examples, is understood by the API as it stands', async () => {
+  test('the API accepts each request and example', async () => {
     for (const { name, request, response } of items) {
       for (const sent of [request, ...response.map(({ originalRequest }) => originalRequest)]) {
         const { status, body } = await send(sent)
         keepIds(status, body)
         if (status < 400) continue
-        const { error, details } = body as { error: string; details: { issues?: Issue[] } }
+        const { error, details } = body as { error: string; details: { issues?: IssuePath[] } }
         // Whether a webhook's name is found depends on where the test runs.
         const issues = details.issues?.filter(({ path }) => path !== 'url') ?? []
         expect({ name, error, issues }).toEqual({
@@ -111,7 +111,7 @@ describe('the Postman collection', () => {
     expect(variables.get('walletId')).toMatch(/^svc_wallet_/)
   })
 
-  test('docs/reference/steward.postman_collection.json and docs/llms.txt are what the code says: run `npm run openapi` otherwise', async () => {
+  test('docs/reference/steward.postman_collection.json and docs/llms.txt match the code: otherwise run `npm run openapi`', async () => {
     const stored = (name: string) =>
       readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
     expect(await stored('reference/steward.postman_collection.json')).toBe(toJson(collection))

@@ -1,4 +1,4 @@
-"""Runs samples, given as a JSON list of texts, with a client whose requests go nowhere, and tells what was sent."""
+"""Runs samples, given as a JSON list of texts, with a client whose requests go nowhere, and prints the sent requests."""
 
 import functools
 import json

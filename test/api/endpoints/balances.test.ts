@@ -4,11 +4,11 @@ import { connectChains } from '../../../evm/connect.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { balances } from '../../../api/schemas/resources.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
-import { startApi, startWorld, withoutId, type World } from '../api.js'
+import { startApi, startWorld, withoutId, type ApiWorld } from '../api.js'
 import type { ChainName } from '../../../evm/registry.js'
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function newWallet(): Promise<{ id: string; address: string }> {
   return created.body as unknown as { id: string; address: string }
 }
 
-const get = (id: string, as = key, { api }: Pick<World, 'api'> = world) =>
+const get = (id: string, as = key, { api }: Pick<ApiWorld, 'api'> = world) =>
   api.call('GET', `/v1/balances/${id}`, { key: as })
 const setEth = (chain: ChainName, address: string, wei: bigint) =>
   callRpc(chains.urls[chain], 'anvil_setBalance', [address, toQuantity(wei)])
@@ -99,7 +99,7 @@ describe('GET /v1/balances/:walletId', () => {
     })
   })
 
-  test('a chain that does not answer is named, the others are answered', async () => {
+  test('a chain that does not respond is named, the others are returned', async () => {
     const wallet = await newWallet()
     await chains.mint('arbitrum-sepolia', wallet.address, 5n)
     const half = await startHalf('base-sepolia')
@@ -116,7 +116,7 @@ describe('GET /v1/balances/:walletId', () => {
     })
   })
 
-  test('error: UNAVAILABLE when no chain answers, and no credit is taken', async () => {
+  test('error: UNAVAILABLE when no chain responds, free of charge', async () => {
     const { id } = await newWallet()
     const half = await startHalf('ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia')
     const { status, body, headers } = await get(id, key, half)

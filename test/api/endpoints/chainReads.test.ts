@@ -53,7 +53,7 @@ test.each([
   ['balances', [1, 1, 1]],
   ['yields', [1, 1, 1]],
   ['positions', [2, 2, 3]],
-])('GET /v1/%s asks each chain by few calls', async (name, expected) => {
+])('GET /v1/%s reads each chain with few calls', async (name, expected) => {
   const path = name === 'yields' ? '' : `/${wallet.id}`
   expect(await callsOf('GET', `/v1/${name}${path}`)).toEqual(expected)
 })
@@ -62,7 +62,7 @@ test.each([
   ['lend', {}, [1, 1, 1]],
   // Those that it names.
   ['bridge', { fromChain: 'arbitrum', toChain: 'base' }, [0, 1, 1]],
-])('the plan of a %s asks each chain by few calls', async (action, more, expected) => {
+])('the plan of a %s reads each chain with few calls', async (action, more, expected) => {
   const body = { walletId: wallet.id, action, amount: 1, asset: 'USDC', ...more }
   expect(await callsOf('POST', '/v1/intents?dryRun=true', body)).toEqual(expected)
 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { creditAccount } from '../../../api/schemas/resources.js'
 import { createAccount, createApiKey, grantCredits } from '../../../db/accounts/accounts.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld()
@@ -26,7 +26,7 @@ describe('GET {host}/dashboard/credits', () => {
     ])
   })
 
-  test('what was bought and what was used', async () => {
+  test('purchased and used credits', async () => {
     const { db } = world.database
     const { id } = await createAccount(db, { name: 'test', plan: 'pro' })
     await grantCredits(db, id, { credits: 500 })
@@ -36,7 +36,7 @@ describe('GET {host}/dashboard/credits', () => {
     expect(body).toEqual({ balance: 10_499, totalPurchased: 500, totalUsed: 1, plan: 'pro' })
   })
 
-  test('counts as a request: the rate headers say so', async () => {
+  test('counts as a request in the rate-limit headers', async () => {
     const key = await world.newKey()
     await get(key)
     const { headers } = await get(key)

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setFundingCompleted } from '../../../db/intents/fundings.js'
 import { insertTestOperation } from '../../db/rows.js'
 import { isBlocked, waitUntilBlocked } from '../../support/blocked.js'
-import { startWorld, withoutId, type World } from '../api.js'
+import { startWorld, withoutId, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 let users = 0
 
@@ -20,7 +20,7 @@ async function newWallet(): Promise<{ id: string }> {
 }
 
 describe('POST /v1/demo/fund', () => {
-  test('while one wallet of an account is held, another one is funded', async () => {
+  test('while one wallet of an account is locked, another one is funded', async () => {
     const { db } = world.database
     const [held, free] = [await newWallet(), await newWallet()]
     const fund = ({ id: walletId }: { id: string }) =>
@@ -64,14 +64,14 @@ describe('GET /v1/demo/fund/:fundingId', () => {
     ...{ log_index: 0, gas_used: '1', gas_cost_usd: '0' },
   })
 
-  test('pending: what POST has answered, at no charge', async () => {
+  test('pending: the response of POST, free of charge', async () => {
     const { funding } = await fundNew()
     const { status, body, headers } = await get(funding.id)
     expect([status, headers.get('x-credits-charged')]).toEqual([200, '0'])
     expect(body).toEqual(funding)
   })
 
-  test('pending: what it waits for, and since when', async () => {
+  test('pending: wait reason and start of the wait', async () => {
     const { funding, walletId } = await fundNew()
     await order(funding, walletId, {
       ...{ state: 'deferred', code: 'RPC_ERROR', message: 'why', retry_after: new Date() },

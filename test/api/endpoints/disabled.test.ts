@@ -68,15 +68,15 @@ describe('GET /readyz?verbose=true', () => {
     expect(Object.keys((await api.call('GET', '/readyz?verbose=false')).body)).toContain('ready')
   })
 
-  test('200 with a key that may only read: what is disabled and why, and no URL', async () => {
+  test('200 with a read-only key: disabled capabilities with reasons, and no URL', async () => {
     const { account_id: account } = await world.database
       .db('api_key')
       .first<{ account_id: string }>('account_id')
     const key = await createApiKey(world.database.db, account, { name: 'ops', scopes: ['read'] })
     const { status, body, text } = await api.call('GET', '/readyz?verbose=true', { key })
     expect([status, readiness.parse(body)]).toEqual([200, body])
-    const told = (body as unknown as { chains: { chain: string; disabled: object[] }[] }).chains
-    expect(told.map(({ chain, disabled: parts }) => [chain, parts])).toEqual([
+    const shown = (body as unknown as { chains: { chain: string; disabled: object[] }[] }).chains
+    expect(shown.map(({ chain, disabled: parts }) => [chain, parts])).toEqual([
       ['ethereum-sepolia', [expect.objectContaining({ capability: `market:${NOWHERE}` })]],
       ['arbitrum-sepolia', []],
       ['base-sepolia', [expect.objectContaining({ what: 'the bridge' })]],
@@ -86,8 +86,8 @@ describe('GET /readyz?verbose=true', () => {
   })
 })
 
-describe('what is disabled', () => {
-  test('GET /v1/yields: a market is left out and named with the reason, the others are offered', async () => {
+describe('disabled capabilities', () => {
+  test('GET /v1/yields: a disabled market is listed with the reason, the others have rates', async () => {
     const { status, body } = await api.call('GET', '/v1/yields', { key: world.key })
     expect([status, yields.parse(body)]).toEqual([200, body])
     expect(body).toMatchObject({
@@ -109,7 +109,7 @@ describe('what is disabled', () => {
     expect(base.body.disabled).toBeUndefined()
   })
 
-  test('lend: takes no market that is disabled, and none behind a broken bridge, and says so', async () => {
+  test('lend: skips disabled markets and markets behind a broken bridge, with the reason', async () => {
     const wallet = await world.newWallet({ 'arbitrum-sepolia': 2_000_000n })
     const { status, body } = await dryRun(wallet, { action: 'lend' })
     expect([status, body.executionPlan]).toEqual([
@@ -125,7 +125,7 @@ describe('what is disabled', () => {
     expect(reasoning).toContain('there is no bridge from arbitrum-sepolia to base-sepolia')
   })
 
-  test('bridge: error UNAVAILABLE with a reason from and to the chain, the other ways are open', async () => {
+  test('bridge: error UNAVAILABLE with a reason from and to the chain, other routes work', async () => {
     const money = { 'arbitrum-sepolia': 2_000_000n, 'base-sepolia': 2_000_000n }
     const wallet = await world.newWallet(money)
     const over = (fromChain: ChainName, toChain: ChainName) =>
@@ -139,7 +139,7 @@ describe('what is disabled', () => {
     expect((await over('arbitrum-sepolia', 'ethereum-sepolia')).status).toBe(200)
   })
 
-  test('withdraw: what is lent comes out, where the bridge is broken too', async () => {
+  test('withdraw: lent money can be withdrawn, also where the bridge is broken', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 2_000_000n)
     const { status, body } = await dryRun(wallet, { action: 'withdraw', chain: 'base' })

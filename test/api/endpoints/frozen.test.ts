@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readiness } from '../../../api/schemas/readiness.js'
 import { resumeWork, pauseWork } from '../../../db/pauses.js'
 import { startChains, type TestChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
 const order = { by: 'alice', why: 'a key may have leaked' }
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 let walletId: string
 
@@ -30,7 +30,7 @@ const calls: [path: string, body: () => object][] = [
 ]
 
 test.each(['wallet', 'account'] as const)(
-  'error: FORBIDDEN for what would move money of a frozen %s, free of charge and without the reason',
+  'error: FORBIDDEN for calls that would move money of a frozen %s, free of charge and without the reason',
   async (scope) => {
     const wallet = await world.database
       .db('wallet')
@@ -57,15 +57,15 @@ test.each(['wallet', 'account'] as const)(
   },
 )
 
-test('GET /readyz?verbose=true shows a pause at once, and that it is over', async () => {
+test('GET /readyz?verbose=true shows the start and the end of a pause at once', async () => {
   const { chainId } = chains.registry.get('arbitrum-sepolia')
   const target = { scope: 'chain', subject: String(chainId) } as const
   const pauses = async () => {
     const { status, body } = await world.api.call('GET', '/readyz?verbose=true', { key })
     expect([status, readiness.parse(body)]).toEqual([200, body])
-    const told = (body as unknown as { chains: { chain: string; checks: { check: string }[] }[] })
+    const chains = (body as unknown as { chains: { chain: string; checks: { check: string }[] }[] })
       .chains
-    return told.flatMap(({ chain, checks }) => {
+    return chains.flatMap(({ chain, checks }) => {
       return checks
         .filter(({ check }) => check === 'pause')
         .map(({ ...row }) => ({ chain, ...row }))

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { silentChains } from '../../planning/chains.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
 const DAY_S = 86_400
 const limits = { perWallet: 1, perAccount: 3 }
 
-let world: World
+let world: ApiWorld
 let key: string
 let users = 0
 
@@ -31,7 +31,7 @@ const age = (id: string, seconds: number) =>
     .where({ id })
     .update({ created_at: new Date(Date.now() - 1_000 * seconds) })
 
-/** The operation of a funding, as the relayer leave it. */
+/** The operation of a funding, as the relayer leaves it. */
 async function end(id: string, values: object): Promise<void> {
   const { db } = world.database
   const funding = await db('funding').where({ id }).first<Record<string, unknown>>()
@@ -50,7 +50,7 @@ describe('POST /v1/demo/fund with limits', () => {
     const again = await fund(wallet)
     expect([again.status, again.body.error]).toEqual([429, 'RATE_LIMITED'])
     expect(again.body.message).toMatch(
-      /^A wallet is funded once a day at most\. Try again in \d+ s\.$/,
+      /^A wallet is funded at most once a day\. Try again in \d+ s\.$/,
     )
     const { retryAfter } = again.body.details
     expect(again.body.details).toMatchObject({ limit: 1, window: '1 day' })
@@ -62,14 +62,14 @@ describe('POST /v1/demo/fund with limits', () => {
     expect((await fund(wallet)).status).toBe(201)
   })
 
-  test("error: RATE_LIMITED above the account's limit, whichever wallet; other accounts are let be", async () => {
+  test("error: RATE_LIMITED above the account's limit for all wallets; other accounts are not affected", async () => {
     const wallets = [await newWallet(), await newWallet(), await newWallet(), await newWallet()]
     const answers = [await fund(wallets[0] ?? ''), await fund(wallets[1] ?? '')]
     answers.push(await fund(wallets[2] ?? ''))
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
     const refused = await fund(wallets[3] ?? '')
     expect(refused.status).toBe(429)
-    expect(refused.body.message).toContain('An account is funded 3 times a day at most.')
+    expect(refused.body.message).toContain('An account is funded at most 3 times a day.')
     expect(refused.body.details).toMatchObject({ limit: 3, window: '1 day' })
     await age(answers[0]?.body.id ?? '', DAY_S)
     expect((await fund(wallets[3] ?? '')).status).toBe(201)
@@ -77,7 +77,7 @@ describe('POST /v1/demo/fund with limits', () => {
     expect((await fund(await newWallet())).status).toBe(201)
   })
 
-  test('of many calls at once as many succeed as the limit allows', async () => {
+  test('of many concurrent calls as many succeed as the limit allows', async () => {
     const wallets: string[] = []
     for (let i = 0; i < 8; i++) wallets.push(await newWallet())
     const answers = await Promise.all(wallets.map((wallet) => fund(wallet)))
@@ -87,7 +87,7 @@ describe('POST /v1/demo/fund with limits', () => {
     expect(one.filter(({ status }) => status === 201)).toEqual([])
   })
 
-  test('a repeated call gets the answer of the first one', async () => {
+  test('a repeated call gets the first response', async () => {
     const wallet = await newWallet()
     const headers = { 'idempotency-key': 'once' }
     const [first, second] = [await fund(wallet, headers), await fund(wallet, headers)]

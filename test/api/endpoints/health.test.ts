@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
 import { silentChains } from '../../planning/chains.js'
 import { getShared } from '../../support/fixtures.js'
-import { startApi, startWorld, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type TestApi, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let address: string
 const clients: Client[] = []
 const apis: TestApi[] = []
@@ -37,14 +37,14 @@ const healthy = { ready: true, postgres: true, signer: true, temporal: true, deg
 const degraded = { ...healthy, temporal: false, degraded: true }
 
 describe('GET /readyz', () => {
-  test('200: everything is there', async () => {
+  test('200: all dependencies are available', async () => {
     const client = connectTo(address)
     // A first connection may take longer than the probe waits.
     await pingTemporal(client)
     expect(await readyWith(client)).toEqual({ status: 200, body: healthy })
   })
 
-  test('200 and degraded while Temporal is away: intents are accepted all the same', async () => {
+  test('200 and degraded without Temporal: intents are still accepted', async () => {
     expect(await readyWith(connectTo('127.0.0.1:1'))).toEqual({ status: 200, body: degraded })
     expect(await readyWith(connectTo(address, 'unknown'))).toEqual({
       status: 200,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { resumeWork, pauseWork, type PauseTarget } from '../../../db/pauses.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
-import type { Answer } from '../api.js'
+import type { ApiResponse } from '../api.js'
 import type { ChainName } from '../../../evm/registry.js'
 
 const order = { by: 'alice', why: 'a market behaves oddly' }
@@ -36,7 +36,7 @@ const intentsOf = (walletId: string) =>
   world.database.db('intent').where({ wallet_id: walletId }).select<object[]>('status', 'plan')
 
 /** What a caller can do about it, in the words of a pause, and not a word of the operator's. */
-function expectRefused({ status, body, text }: Answer, scope: 'chain' | 'deployment'): void {
+function expectRefused({ status, body, text }: ApiResponse, scope: 'chain' | 'deployment'): void {
   expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
   expect(body.details).toMatchObject({ reason: 'capability_disabled' })
   expect(body.message).toMatch(
@@ -47,7 +47,7 @@ function expectRefused({ status, body, text }: Answer, scope: 'chain' | 'deploym
 }
 
 describe('a paused chain', () => {
-  test('is no target while another one will do, and the plan says so', async () => {
+  test('is no target while another market fits, and the plan gives the reason', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     const before = await world.lend(id, 1, {}, '?dryRun=true')
     expect(before.body.executionPlan).toMatchObject({ targetChain: 'base-sepolia' })
@@ -62,7 +62,7 @@ describe('a paused chain', () => {
     expect(JSON.stringify(plan)).not.toContain(order.why)
   })
 
-  test('error: UNAVAILABLE for what names it, free of charge, and nothing is stored', async () => {
+  test('error: UNAVAILABLE for requests that name it, free of charge, and nothing is stored', async () => {
     const both = { 'arbitrum-sepolia': 2n * usdc, 'base-sepolia': 2n * usdc }
     const { id: walletId } = await world.newWallet(both)
     await pauseChain('base-sepolia')
@@ -82,7 +82,7 @@ describe('a paused chain', () => {
     expect(await creditsOf()).toBe(left)
   })
 
-  test('error: UNAVAILABLE, and not INSUFFICIENT_FUNDS, when the money lies there and nowhere else', async () => {
+  test('error: UNAVAILABLE, and not INSUFFICIENT_FUNDS, when the money is there only', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     await pauseChain('arbitrum-sepolia')
     expectRefused(await world.lend(id, 1), 'chain')
@@ -92,7 +92,7 @@ describe('a paused chain', () => {
     expect((await world.lend(id, 1)).status).toBe(201)
   })
 
-  test('is passed over where the money lies elsewhere too, and what it has is told where all is too little', async () => {
+  test('is skipped when other chains hold the money, and its balance is named when all is too little', async () => {
     const both = { 'arbitrum-sepolia': 2n * usdc, 'base-sepolia': usdc }
     const { id } = await world.newWallet(both)
     await pauseChain('arbitrum-sepolia')
@@ -117,7 +117,7 @@ describe('a paused chain', () => {
 })
 
 describe('a paused deployment', () => {
-  test('error: UNAVAILABLE for whatever would move money, until it is resumed', async () => {
+  test('error: UNAVAILABLE for calls that would move money, until it is resumed', async () => {
     const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     await pause(everything)
     const ways = { fromChain: 'arbitrum-sepolia', toChain: 'base-sepolia' }
@@ -138,7 +138,7 @@ describe('a paused deployment', () => {
     expect((await post('/v1/demo/fund', { walletId })).status).toBe(201)
   })
 
-  test('what only reads goes on, and so does cancelling', async () => {
+  test('reads and cancellations still work', async () => {
     const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
     const { body } = await world.lend(walletId, 1)
     await pause(everything)

@@ -69,14 +69,14 @@ const walletOf = (id: string) =>
     .first<{ address: string; account_id: string }>('address', 'account_id')
 
 describe('GET /v1/positions/:walletId', () => {
-  test('200: nothing for a wallet that has lent nothing', async () => {
+  test('200: empty for a wallet without deposits', async () => {
     const wallet = await world.newWallet({ 'arbitrum-sepolia': usdc })
     const { status, body, headers } = await get(wallet.id)
     expect([status, headers.get('x-credits-charged')]).toEqual([200, '1'])
     expect(body).toEqual({ walletId: wallet.id, address: wallet.address, positions: [] })
   })
 
-  test('200: per chain and protocol what was deposited, what it is worth, what it has earned', async () => {
+  test('200: deposit, value and earnings by chain and protocol', async () => {
     const wallet = await world.newWallet()
     for (const units of [60n * usdc, 40n * usdc]) {
       await world.supply('arbitrum-sepolia', wallet, units)
@@ -102,7 +102,7 @@ describe('GET /v1/positions/:walletId', () => {
     expect(Number(second?.earned)).toBeCloseTo(0, 4)
   })
 
-  test('200: what was taken out counts as such, not as a loss', async () => {
+  test('200: a withdrawal is counted as withdrawn, not as a loss', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)
     await record('base-sepolia', wallet, 8n * usdc)
@@ -115,14 +115,14 @@ describe('GET /v1/positions/:walletId', () => {
     expect(Number(position?.earned)).toBeCloseTo(0, 4)
   })
 
-  test('200: a market out of which everything was taken is no position any more', async () => {
+  test('200: an emptied market is no longer a position', async () => {
     const wallet = await world.newWallet()
     await record('base-sepolia', wallet, 3n * usdc)
     await recordWithdrawal(wallet, 3n * usdc + 1n)
     expect((await get(wallet.id)).body.positions).toEqual([])
   })
 
-  test('closed=true: one that was emptied keeps what it has earned; never lent is none', async () => {
+  test('closed=true: an emptied position keeps its earnings; a market without deposits is not listed', async () => {
     const wallet = await world.newWallet()
     await record('base-sepolia', wallet, 3n * usdc)
     await recordWithdrawal(wallet, 3n * usdc + 250_000n)
@@ -133,7 +133,7 @@ describe('GET /v1/positions/:walletId', () => {
     expect((await getClosed((await world.newWallet()).id)).body.positions).toEqual([])
   })
 
-  test('closed=true: one that is open is told as ever', async () => {
+  test('closed=true: an open position is unchanged', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)
     await record('base-sepolia', wallet, 5n * usdc)
@@ -152,7 +152,7 @@ describe('GET /v1/positions/:walletId', () => {
     expect((await get(wallet.id)).body.positions).toEqual([])
   })
 
-  test('a chain that does not answer is named; UNAVAILABLE when none does', async () => {
+  test('a chain that does not respond is named; UNAVAILABLE when none responds', async () => {
     const { registry, urls } = world.chains
     const wallet = await world.newWallet()
     const all = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAddress } from 'ethers'
 import fc from 'fast-check'
 import { holdsAsync } from '../../domain/plan/holds.js'
-import { startWorld, withoutId, type Answer, type World } from '../api.js'
+import { startWorld, withoutId, type ApiResponse, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const postRaw = (raw: string) => world.api.call('POST', '/v1/wallets', { key, ra
 const get = (userId: string, as = key) =>
   world.api.call('GET', `/v1/wallets/${encodeURIComponent(userId)}`, { key: as })
 
-const refusal = (answer: Answer, path: string) => {
+const refusal = (answer: ApiResponse, path: string) => {
   expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
   const { issues } = answer.body.details as { issues: { path: string; message: string }[] }
   expect(issues).toContainEqual({ path, message: expect.any(String) })
@@ -47,7 +47,7 @@ describe('POST /v1/wallets', () => {
     expect(secret.sealed).toHaveLength(113)
   })
 
-  test('metadata may be left out', async () => {
+  test('metadata is optional', async () => {
     expect(await post({ userId: newUser() })).toMatchObject({ status: 201, body: { metadata: {} } })
   })
 
@@ -59,7 +59,7 @@ describe('POST /v1/wallets', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  test('16 at once for one user make one wallet', async () => {
+  test('16 concurrent calls for one user create one wallet', async () => {
     const userId = newUser()
     const answers = await Promise.all(Array.from({ length: 16 }, () => post({ userId })))
     const statuses = answers.map(({ status }) => status).sort()
@@ -94,7 +94,7 @@ describe('POST /v1/wallets', () => {
     ['escapes', '{"a":"\\\\u0000","b":"\\\\ud800","c":"\\"\\n\\t","d":"<script>"}'],
     ['keys like columns', '{"id":"x","account_id":"y","$ref":1,"a.b":2}'],
   ]
-  test.each(odd)('metadata comes back unchanged: %s', async (_title, json) => {
+  test.each(odd)('metadata is returned unchanged: %s', async (_title, json) => {
     const userId = newUser()
     const raw = `{"userId":${JSON.stringify(userId)},"metadata":${json}}`
     const created = await postRaw(raw)
@@ -105,7 +105,7 @@ describe('POST /v1/wallets', () => {
     expect((await postRaw(raw)).status).toBe(200)
   })
 
-  test('metadata comes back unchanged, whatever it is, or is refused', async () => {
+  test('metadata is returned unchanged or rejected', async () => {
     const property = fc.asyncProperty(
       fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }),
       async (metadata) => {
@@ -160,7 +160,7 @@ describe('POST /v1/wallets', () => {
     for (const path of ['userId', 'metadata', 'one', 'two']) refusal(answer, path)
   })
 
-  test('nothing was stored by what was refused', async () => {
+  test('rejected calls stored nothing', async () => {
     expect(await world.database.db('wallet').whereIn('user_id', ['a', ''])).toEqual([])
   })
 
@@ -194,7 +194,7 @@ describe('GET /v1/wallets/:userId', () => {
     const userId = newUser()
     await post({ userId })
     const stranger = await world.newKey()
-    const [theirs, unknown] = [await get(userId, stranger), await get('nobody', stranger)]
+    const [theirs, unknown] = [await get(userId, stranger), await get('unknown', stranger)]
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
 import { importWebhookKey, newWebhookKey } from '../../../activities/webhooks/secrets.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 let accountId: string
 
@@ -23,14 +23,14 @@ const call = (method: string, path: string, body?: unknown, as = key) =>
 const url = 'http://127.0.0.1:9/hook'
 
 describe('webhook endpoints', () => {
-  test('error: UNAVAILABLE while no worker has told what secrets are sealed to', async () => {
+  test('error: UNAVAILABLE while no worker has published the key that seals secrets', async () => {
     const { body } = await call('POST', '', { url })
     expect(body.error).toBe('UNAVAILABLE')
     await publishWebhookKey(world.database.db, await importWebhookKey(await newWebhookKey()))
     expect(await call('POST', '', { url })).toMatchObject({ status: 201 })
   })
 
-  test('made, listed, read, changed, disabled and deleted; the secret is shown once', async () => {
+  test('created, listed, read, changed, disabled and deleted; the secret is shown once', async () => {
     const made = await call('POST', '', { url, description: 'mine' })
     const { secret, ...shown } = made.body
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -64,7 +64,7 @@ describe('webhook endpoints', () => {
     }
   })
 
-  test('an Idempotency-Key makes one endpoint; the second answer lacks the secret', async () => {
+  test('an Idempotency-Key makes one endpoint; the second response has no secret', async () => {
     const request = { key, body: { url }, headers: { 'idempotency-key': 'once' } }
     const first = await world.api.call('POST', '/v1/webhooks', request)
     const second = await world.api.call('POST', '/v1/webhooks', request)
@@ -93,7 +93,7 @@ describe('webhook endpoints', () => {
     }
   })
 
-  test('error: INVALID_REQUEST for the twenty-first endpoint, whoever asks at the same time', async () => {
+  test('error: INVALID_REQUEST for the twenty-first endpoint, also under concurrent calls', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => call('POST', '', { url })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20)
     const refused = answers.filter(({ status }) => status === 400)
@@ -102,7 +102,7 @@ describe('webhook endpoints', () => {
     )
   })
 
-  test('another account finds nothing of it, and a key that only reads changes nothing', async () => {
+  test('another account does not find it, and a read-only key cannot change it', async () => {
     const { body: made } = await call('POST', '', { url })
     const { body: delivery } = await call('POST', `/${made.id}/test`)
     const stranger = await world.newKey()

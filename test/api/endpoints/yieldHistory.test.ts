@@ -3,10 +3,10 @@ import { listOf, yieldSnapshot } from '../../../api/schemas/resources.js'
 import { recordYields } from '../../../activities/yields.js'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
-import { startWorld, type Answer, type World } from '../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let worker: Db
 let key: string
 
@@ -28,9 +28,9 @@ afterAll(async () => {
 
 const get = (query = '') => world.api.call('GET', `/v1/yields/history${query}`, { key })
 type Point = { chain: string; apy: number; takenAt: string }
-const page = (answer: Answer) =>
+const page = (answer: ApiResponse) =>
   answer.body as unknown as { data: Point[]; hasMore: boolean; nextCursor: string | null }
-const timesOf = (answer: Answer) => page(answer).data.map(({ takenAt }) => takenAt)
+const timesOf = (answer: ApiResponse) => page(answer).data.map(({ takenAt }) => takenAt)
 
 describe('recordYields', () => {
   test('stores the rates of the chains that answer, and names the others', async () => {

@@ -4,7 +4,7 @@ import { connectChains } from '../../../evm/connect.js'
 import { yields } from '../../../api/schemas/resources.js'
 import { sendFrom } from '../../dev/devnet/send.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
-import { startApi, startWorld, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type TestApi, type ApiWorld } from '../api.js'
 import type { ChainName } from '../../../evm/registry.js'
 
 /** Governs the markets. */
@@ -12,7 +12,7 @@ const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const comet = new Interface(['function pause(bool, bool, bool, bool, bool)'])
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('GET /v1/yields', () => {
     },
   )
 
-  test('a chain that does not answer is named, the others are answered', async () => {
+  test('a chain that does not respond is named, the others are returned', async () => {
     await withApi({ 'arbitrum-sepolia': closedUrl }, async (api) => {
       const { status, body } = await get('', api)
       expect([status, yields.parse(body)]).toEqual([200, body])
@@ -105,7 +105,7 @@ describe('GET /v1/yields', () => {
     })
   })
 
-  test('error: UNAVAILABLE when no chain answers, and when only a silent one was asked for', async () => {
+  test('error: UNAVAILABLE when no chain responds, and when only a silent one was requested', async () => {
     const urls = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
     await withApi(urls, async (api) => {
       const { status, body } = await get('?chain=arbitrum', api)
@@ -117,7 +117,7 @@ describe('GET /v1/yields', () => {
     })
   })
 
-  test('a market that takes no deposits is left out', async () => {
+  test('a market that accepts no deposits is omitted', async () => {
     const client = chains.chains.byId(chains.registry.get('ethereum-sepolia').chainId)
     const market = client.chain.markets.find(({ protocol }) => protocol === 'compound-v3')
     const pause = (isPaused: boolean) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { startWorld, withoutId, type World } from '../api.js'
+import { startWorld, withoutId, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let valid: string
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ const requests: [string, string][] = [
 ]
 
 describe('error: UNAUTHORIZED', () => {
-  test.each(badHeaders)('%s, on every path, before anything else is read', async (_title, make) => {
+  test.each(badHeaders)('%s, on every path, before any other check', async (_title, make) => {
     const headers = await make()
     const answers = await Promise.all(
       requests.map(([method, path]) =>
@@ -97,7 +97,7 @@ describe('error: UNAUTHORIZED', () => {
       'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: `svc_sk_` and 64 hexadecimal characters.',
     ],
     ['unknown, revoked or expired', dead, 'The API key is unknown, revoked or expired.'],
-  ])('is the same answer for every key that is %s', async (_title, headers, message) => {
+  ])('is the same response for every key that is %s', async (_title, headers, message) => {
     const answers = []
     for (const [, make] of headers) {
       answers.push(await world.api.call('GET', '/v1/wallets/x', { headers: await make() }))
@@ -106,7 +106,7 @@ describe('error: UNAUTHORIZED', () => {
     expect(answers[0]?.body.message).toBe(message)
   })
 
-  test('neither the answer nor the log repeats a key', async () => {
+  test('neither the response nor the log contains a key', async () => {
     const { text } = await world.api.call('GET', '/v1/wallets/x', { key: unknownKey() })
     expect(text + world.api.logText()).not.toMatch(/svc_sk_[0-9a-f]/)
   })
@@ -117,17 +117,17 @@ describe('a key', () => {
     expect(valid).toMatch(/^svc_sk_[0-9a-f]{64}$/)
   })
 
-  test('is not taken from the query', async () => {
+  test('is not read from the query', async () => {
     const path = `/dashboard/credits?api_key=${valid}&authorization=Bearer%20${valid}`
     expect((await world.api.call('GET', path)).status).toBe(401)
   })
 
-  test('is stored nowhere in a form that could be read', async () => {
+  test('is stored only as a digest', async () => {
     const rows = await world.database.db('api_key').select('*')
     expect(JSON.stringify(rows)).not.toContain(valid.slice('svc_sk_'.length, -8))
   })
 
-  test('is not for browsers: they get no leave of the service', async () => {
+  test('is not for browsers: there are no CORS headers', async () => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
     const answers = [
       await world.api.call('OPTIONS', '/v1/intents', { key: valid, headers }),
@@ -141,13 +141,13 @@ describe('a key', () => {
 describe('a valid key', () => {
   test.each(['Bearer', 'bearer', 'BEARER'])('passes with the scheme %s', async (scheme) => {
     const headers = { authorization: `${scheme} ${valid}` }
-    const { status, body } = await world.api.call('GET', '/v1/wallets/nobody', { headers })
+    const { status, body } = await world.api.call('GET', '/v1/wallets/unknown', { headers })
     expect([status, body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
   })
 })
 
 describe('without a key', () => {
-  test('GET /healthz says that the process answers', async () => {
+  test('GET /healthz responds while the process runs', async () => {
     expect(await world.api.call('GET', '/healthz')).toMatchObject({
       status: 200,
       body: { status: 'ok' },

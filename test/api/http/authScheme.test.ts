@@ -22,7 +22,7 @@ import { createProber } from '../../../operations/health/watch.js'
 import { createProgressReader } from '../../../workflows/client/progress.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 import type { AuthScheme } from '../../../api/http/auth/authScheme.js'
 import type { Caller } from '../../../api/http/auth/caller.js'
 import type { Services } from '../../../api/http/services.js'
@@ -96,7 +96,7 @@ const createWallet = writeRoute(
   },
 )
 
-let world: World
+let world: ApiWorld
 let server: Server
 let accountId: string
 const authFailures = createAuthFailureLimiter()
@@ -146,18 +146,18 @@ async function newBadge(name: string, scopes: Scope[] = ['read', 'write']): Prom
   return id
 }
 
-type Answer = {
+type BadgeResponse = {
   status: number
   headers: Headers
   text: string
   body: { id: string; error: string; details: Record<string, unknown> }
 }
 
-async function call(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+async function call(method: string, path: string, init: RequestInit = {}): Promise<BadgeResponse> {
   const { port } = server.address() as AddressInfo
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...init })
   const text = await response.text()
-  const body = JSON.parse(text) as Answer['body']
+  const body = JSON.parse(text) as BadgeResponse['body']
   return { status: response.status, headers: response.headers, text, body }
 }
 
@@ -173,18 +173,18 @@ const post = (userId: unknown, { badge = 'mine', name = '' } = {}) =>
     body: JSON.stringify({ userId }),
   })
 
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
+const isReplay = ({ headers }: BadgeResponse) => headers.get('idempotent-replayed') === 'true'
 const wallets = () => world.database.db('wallet').where({ account_id: accountId })
 
 describe('another scheme', () => {
-  test('lets callers in whom it knows, and tells the endpoint who they are', async () => {
+  test('admits known callers and passes them to the endpoint', async () => {
     const { status, body } = await post('alice')
     const read = await get('/wallets/alice')
     expect([status, read.status]).toEqual([201, 200])
     expect(read.body).toEqual({ id: body.id, account: accountId, scopes: ['read', 'write'] })
   })
 
-  test('has nothing to do with keys, their credits and their window', async () => {
+  test('does not use API keys, their credits or their rate limit', async () => {
     const answers = [await post('alice'), await get('/wallets/alice'), await get('/wallets/bob')]
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 404])
     const names = answers.flatMap(({ headers }) => [...headers.keys()])
@@ -194,7 +194,7 @@ describe('another scheme', () => {
     expect(await world.database.db('ledger').where({ account_id: accountId })).toEqual([])
   })
 
-  test('is not opened by an API key', async () => {
+  test('rejects an API key', async () => {
     const key = await createApiKey(world.database.db, accountId, { name: 'test' })
     const headers = { authorization: `Bearer ${key}` }
     const answer = await call('GET', '/wallets/alice', { headers })
@@ -207,21 +207,21 @@ describe('another scheme', () => {
     expect(authFailures.peek('127.0.0.1').used).toBe(0)
   })
 
-  test('refuses before anything else of a request is looked at', async () => {
+  test('rejects before any other check of a request', async () => {
     await newBadge('reader', ['read'])
     const broken = { body: '{not json' }
-    const nobody = await call('POST', '/wallets?x=1', broken)
+    const unknown = await call('POST', '/wallets?x=1', broken)
     const reader = await call('POST', '/wallets', { ...broken, headers: { 'x-badge': 'reader' } })
-    expect([nobody.body.error, reader.body.error]).toEqual(['UNAUTHORIZED', 'FORBIDDEN'])
+    expect([unknown.body.error, reader.body.error]).toEqual(['UNAUTHORIZED', 'FORBIDDEN'])
     expect((await get('/wallets/x', 'reader')).status).toBe(404)
   })
 
-  test('sets the headers of every answer', async () => {
+  test('sets the headers of every response', async () => {
     const answers = [
       await post('alice'),
       await get('/wallets/alice'),
       await post(1),
-      await get('/wallets/alice', 'nobody'),
+      await get('/wallets/alice', 'unknown'),
       await get('/wallets/bob'),
       await get('/broken'),
     ]
@@ -237,9 +237,9 @@ describe('another scheme', () => {
   })
 })
 
-describe('behind another scheme all else is the same', () => {
+describe('behind another scheme the routes behave the same', () => {
   const json = { 'x-badge': 'mine', 'content-type': 'application/json' }
-  const refused: [string, () => Promise<Answer>, string][] = [
+  const refused: [string, () => Promise<BadgeResponse>, string][] = [
     ['a wrong field', () => post(1), 'userId'],
     ['a query that is not known', () => get('/wallets/alice?x=1'), 'x'],
     ['broken JSON', () => call('POST', '/wallets', { headers: json, body: '{' }), ''],
@@ -254,14 +254,14 @@ describe('behind another scheme all else is the same', () => {
     expect(await wallets()).toEqual([])
   })
 
-  test('error: INTERNAL for what is not known, without its text', async () => {
+  test('error: INTERNAL for an unknown exception, without its text', async () => {
     const { status, body, text } = await get('/broken')
     expect([status, body.error]).toEqual([500, 'INTERNAL'])
     expect(body.details.requestId).toMatch(/^req_/)
     expect(text).not.toContain('secret')
   })
 
-  test('an Idempotency-Key replays the answer, and is of one body', async () => {
+  test('an Idempotency-Key replays the response and belongs to one body', async () => {
     const first = await post('alice', { name: 'one' })
     const again = await post('alice', { name: 'one' })
     expect([again.status, again.text]).toEqual([201, first.text])
@@ -271,7 +271,7 @@ describe('behind another scheme all else is the same', () => {
     expect(await wallets()).toHaveLength(1)
   })
 
-  test("an Idempotency-Key is of one caller's account", async () => {
+  test('an Idempotency-Key belongs to the account of one caller', async () => {
     const mine = await post('alice', { name: 'one' })
     const theirs = await post('alice', { name: 'one', badge: 'theirs' })
     expect([theirs.status, isReplay(theirs)]).toEqual([201, false])

@@ -100,7 +100,7 @@ const mistyped = `svc_sk_${canary.secret}00000000`
 const unknown = `svc_sk_${canary.secret}${crc32(canary.secret).toString(16).padStart(8, '0')}`
 
 describe('secrets', () => {
-  test('appear neither in answers nor in what the API says when everything fails', async () => {
+  test('appear neither in responses nor in the log when everything fails', async () => {
     const api = run('api/main.js', settings(canary.password))
     const url = `http://127.0.0.1:${await portOf(api)}`
     let said = ''
@@ -137,7 +137,7 @@ describe('secrets', () => {
     expect(said).not.toContain(await privateKeyOf(wallet))
   })
 
-  test('appear not in the last words of an API that the database refuses', async () => {
+  test('do not appear in the last log lines of an API that the database rejects', async () => {
     const wrong = `wrong${hex(12)}`
     const api = run('api/main.js', settings(wrong))
     expect(await api.ended).not.toBe(0)
@@ -145,7 +145,7 @@ describe('secrets', () => {
     expect(api.output.text).not.toContain(canary.rpc)
   })
 
-  test('appear not in the complaint about settings', async () => {
+  test('do not appear in the error about settings', async () => {
     const bad = `not a url ${hex(12)}`
     const env = { ...settings(canary.password), DATABASE_URL: bad, RPC_URL_BASE_SEPOLIA: bad }
     const api = run('api/main.js', env)

@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { connectTemporal } from '../../../workflows/client/connect.js'
 import { silentChains } from '../../planning/chains.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type TestApi, type ApiWorld } from '../api.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 /** Every error has the documented shape and the id that the header names, and shows nothing inside. */
-const expectError = (answer: Answer, status: number, code: string) => {
+const expectError = (answer: ApiResponse, status: number, code: string) => {
   expect([answer.status, answer.body.error]).toEqual([status, code])
   expect(Object.keys(answer.body)).toEqual(['error', 'message', 'details'])
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -29,7 +29,7 @@ const expectError = (answer: Answer, status: number, code: string) => {
 }
 
 const paths = ['/v1/wallets', '/v1/intents', '/v1/demo/fund']
-const each = (call: (path: string) => Promise<Answer>) => Promise.all(paths.map(call))
+const each = (call: (path: string) => Promise<ApiResponse>) => Promise.all(paths.map(call))
 
 describe('error: INVALID_REQUEST', () => {
   test.each(['{', '{"a":}', "{'a':1}", '"text"', '1', 'null', '\0', '{"a":1}}', '[1,]'])(
@@ -60,7 +60,7 @@ describe('error: INVALID_REQUEST', () => {
     }
   })
 
-  test('for a body of 17 kB, packed or not', async () => {
+  test('for a body of 17 kB, compressed or not', async () => {
     const raw = JSON.stringify({ userId: 'a', metadata: { a: 'x'.repeat(17_000) } })
     const plain = await world.api.call('POST', '/v1/wallets', { key, raw })
     expectError(plain, 400, 'INVALID_REQUEST')
@@ -68,12 +68,12 @@ describe('error: INVALID_REQUEST', () => {
     expectError(await sendBytes(gzipSync(raw), 'gzip'), 400, 'INVALID_REQUEST')
   })
 
-  test('for an encoding that is unknown, and for one that is broken', async () => {
+  test('for an unknown encoding and for a broken one', async () => {
     expectError(await sendBytes(Buffer.from('{}'), 'zstd'), 400, 'INVALID_REQUEST')
     expectError(await sendBytes(Buffer.from('{}'), 'gzip'), 400, 'INVALID_REQUEST')
   })
 
-  test('bytes that are no UTF-8 do not pass as text', async () => {
+  test('bytes that are not UTF-8 are rejected', async () => {
     const body = Buffer.concat([Buffer.from('{"userId":"'), Buffer.from([0xff]), Buffer.from('"}')])
     const answer = await sendBytes(body)
     // They are read as U+FFFD, which is a text like any other.
@@ -81,7 +81,7 @@ describe('error: INVALID_REQUEST', () => {
   })
 })
 
-async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
+async function sendBytes(body: Buffer, encoding?: string): Promise<ApiResponse> {
   const headers = {
     ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(encoding ? { 'content-encoding': encoding } : {}),
@@ -94,7 +94,7 @@ async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
   })
   const text = await response.text()
   const { status, headers: answered } = response
-  return { status, headers: answered, text, body: JSON.parse(text) as Answer['body'] }
+  return { status, headers: answered, text, body: JSON.parse(text) as ApiResponse['body'] }
 }
 
 describe('error: NOT_FOUND', () => {
@@ -121,7 +121,7 @@ function sendRaw(api: TestApi, text: string): Promise<string> {
   })
 }
 
-describe('what is no readable HTTP', () => {
+describe('malformed HTTP', () => {
   test.each([
     ['no request line', 'hello\r\n\r\n'],
     ['a space in the path', 'GET /v1/wallets/a b HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -129,7 +129,7 @@ describe('what is no readable HTTP', () => {
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ])('%s: JSON, and the connection ends', async (_title, text) => {
     const [head = '', body = ''] = (await sendRaw(world.api, text)).split('\r\n\r\n')
-    const answer = JSON.parse(body) as Answer['body']
+    const answer = JSON.parse(body) as ApiResponse['body']
     expect(head).toContain('HTTP/1.1 400 Bad Request')
     expect(answer.error).toBe('INVALID_REQUEST')
     expect(answer.details.docs).toBe('/docs/errors#INVALID_REQUEST')
@@ -138,7 +138,7 @@ describe('what is no readable HTTP', () => {
 })
 
 describe('X-Request-Id', () => {
-  test('is made anew for each answer, whatever the caller sends', async () => {
+  test('is new for each response; a value from the caller is ignored', async () => {
     const headers = { 'x-request-id': 'mine' }
     const ids = new Set<string | null>()
     for (const path of ['/healthz', '/v1/wallets/a', '/x']) {
@@ -148,7 +148,7 @@ describe('X-Request-Id', () => {
     expect(ids).not.toContain('mine')
   })
 
-  test('stands in the log, with the pattern of the path in place of its values', async () => {
+  test('is logged, with the pattern of the path instead of its values', async () => {
     const { headers } = await world.api.call('GET', '/v1/wallets/very-private', { key })
     const lines = world.api.logText().split('\n')
     const line = lines.find((text) => text.includes(headers.get('x-request-id') ?? '-'))
@@ -179,7 +179,7 @@ describe('error: INTERNAL', () => {
   })
 })
 
-describe('error: UNAVAILABLE when Postgres is gone', () => {
+describe('error: UNAVAILABLE without Postgres', () => {
   let proxy: TcpProxy
   let db: Db
   let api: TestApi
@@ -200,23 +200,23 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   })
   afterAll(() => stop())
 
-  const readBy = (one: TestApi) => one.call('GET', '/v1/wallets/nobody', { key })
+  const readBy = (one: TestApi) => one.call('GET', '/v1/wallets/unknown', { key })
   const read = () => readBy(api)
   /** The first one may still meet a connection of before. */
   const expectRecovery = async () => {
     for (let attempt = 1; (await read()).status !== 404; attempt++) expect(attempt).toBeLessThan(10)
   }
-  const hasFailedTwice = (one: TestApi, { body }: Answer) => {
+  const hasFailedTwice = (one: TestApi, { body }: ApiResponse) => {
     const lines = one.logText().split('\n')
     const own = lines.filter((line) => line.includes(String(body.details.requestId)))
     return own.filter((line) => line.includes('request failed')).length === 2
   }
-  const expectUnavailable = (answer: Answer) => {
+  const expectUnavailable = (answer: ApiResponse) => {
     expectError(answer, 503, 'UNAVAILABLE')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   }
 
-  test('connections are cut and refused: 503, and it works again afterwards', async () => {
+  test('connections are cut and rejected: 503, then it recovers', async () => {
     expect((await read()).status).toBe(404)
     proxy.set('closed')
     for (const answer of await Promise.all([read(), read(), read()])) expectUnavailable(answer)
@@ -232,7 +232,7 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   })
 
   // A frozen server answers never: what is answered all the same is answered by a limit.
-  test('the server is frozen: 503, and it works again afterwards', async () => {
+  test('the server is frozen: 503, then it recovers', async () => {
     await Promise.all([read(), read()])
     proxy.set('frozen')
     const parts = { db, temporal: world.temporal.client, ...silentChains() }
@@ -249,7 +249,7 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   })
 })
 
-describe('error: UNAVAILABLE for a conflict that passes', () => {
+describe('error: UNAVAILABLE for a transient conflict', () => {
   const { body, name } = { body: { userId: 'conflicted' }, name: { 'idempotency-key': 'conflict' } }
   const post = () => world.api.call('POST', '/v1/wallets', { key, body, headers: name })
   const remaining = async () =>
@@ -270,7 +270,7 @@ describe('error: UNAVAILABLE for a conflict that passes', () => {
     ['a lock that was not given in time', '55P03'],
     ['a statement that took too long', '57014'],
     ['too many sessions', '53300'],
-  ])('%s: 503, nothing is done or charged, and it may be sent again', async (_title, code) => {
+  ])('%s: 503, nothing is stored or charged, and a repeat succeeds', async (_title, code) => {
     const before = await remaining()
     await refuse(code)
     const refused = await post()
@@ -286,14 +286,14 @@ describe('error: UNAVAILABLE for a conflict that passes', () => {
     await world.database.db('idempotency_key').delete()
   })
 
-  test('a rule of the database that is broken is INTERNAL: the same again would not help', async () => {
+  test('a violated constraint is INTERNAL: a repeat would fail again', async () => {
     await refuse('23514')
     expectError(await post(), 500, 'INTERNAL')
   })
 })
 
-describe('Temporal keeps silent', () => {
-  test('201, and progress is not waited for', async () => {
+describe('Temporal does not respond', () => {
+  test('201, without waiting for progress', async () => {
     const silent = await startTcpProxy()
     const temporal = connectTemporal(`127.0.0.1:${silent.port}`, 'default')
     const api = await startApi({ db: world.db, temporal, ...silentChains() })

@@ -19,7 +19,7 @@ beforeAll(async () => {
   db = connect(database.urlAs('steward_api'), 4)
 })
 beforeEach(async () => {
-  // Nobody tells it what the database announces: each test wakes it at a moment of its choice.
+  // It receives no notifications of the database. Each test wakes it.
   fanOut = createEventFanOut(db, createLog('api', 'error'))
   mine = await insertTestWallet(database.db)
   theirs = await insertTestWallet(database.db)
@@ -33,7 +33,7 @@ afterAll(async () => {
 /** Two events. */
 const happen = (wallet = mine) => insertTestIntent(database.db, wallet, 'planning')
 
-/** How far the timeline can be read, once it has so many events. Other databases of the server hold it back for a moment. */
+/** The horizon, once so many events are below it. Transactions of other databases on the server delay it. */
 async function readUpTo(count: number, wallet = mine): Promise<Position> {
   for (;;) {
     const page = await readPage(db, wallet.accountId, { after: BEGINNING, limit: 100 })
@@ -44,24 +44,24 @@ async function readUpTo(count: number, wallet = mine): Promise<Position> {
 
 /** Hears of an account from a place on. */
 function hear(from: Position, { accountId } = mine) {
-  const told: bigint[] = []
-  const onEvents = (events: { id: bigint }[]) => told.push(...events.map(({ id }) => id))
+  const received: bigint[] = []
+  const onEvents = (events: { id: bigint }[]) => received.push(...events.map(({ id }) => id))
   const leave = fanOut.join(accountId, from, { filter: {}, onEvents })
   const until = async (count: number) => {
-    while (told.length < count) await sleep(5)
-    return told
+    while (received.length < count) await sleep(5)
+    return received
   }
-  return { told, leave, until }
+  return { received, leave, until }
 }
 
 const idsOf = ({ accountId }: TestWallet): Promise<bigint[]> =>
   database.db('intent_event').where({ account_id: accountId }).orderBy('id').pluck<bigint[]>('id')
 
-describe('the fanOut', () => {
-  test('tells who joins it what comes after his timeline, and nothing that he has read', async () => {
+describe('createEventFanOut', () => {
+  test('sends a new subscriber the events after its horizon, and none that it has read', async () => {
     const first = hear(await readUpTo(0))
     await happen()
-    // He has read it, and the fanOut has not yet.
+    // The subscriber has read it, and the fan-out has not yet.
     const second = hear(await readUpTo(2))
     fanOut.wake(mine.accountId)
     await first.until(2)
@@ -69,10 +69,10 @@ describe('the fanOut', () => {
     fanOut.wake(mine.accountId)
     await Promise.all([first.until(4), second.until(2)])
     const ids = await idsOf(mine)
-    expect([first.told, second.told]).toEqual([ids, ids.slice(2)])
+    expect([first.received, second.received]).toEqual([ids, ids.slice(2)])
   })
 
-  test('has him read on who missed what others were told meanwhile', async () => {
+  test('makes a subscriber read again when it missed events that others received', async () => {
     const start = await readUpTo(0)
     const first = hear(start)
     await happen()
@@ -85,10 +85,10 @@ describe('the fanOut', () => {
     await happen()
     fanOut.wake(mine.accountId)
     expect(await again.until(2)).toEqual((await idsOf(mine)).slice(2))
-    expect(late.told).toEqual([])
+    expect(late.received).toEqual([])
   })
 
-  test('reads at once for the first one what was announced before he came', async () => {
+  test('reads at once for the first subscriber what was announced before it joined', async () => {
     const start = await readUpTo(0)
     await happen()
     fanOut.wake(mine.accountId)
@@ -96,23 +96,23 @@ describe('the fanOut', () => {
     expect(await only.until(2)).toEqual(await idsOf(mine))
   })
 
-  test('tells each account its own events, however many are read at once', async () => {
+  test('sends each account its own events, also when many are read at once', async () => {
     const [own, other] = [hear(await readUpTo(0)), hear(await readUpTo(0, theirs), theirs)]
     await Promise.all([happen(mine), happen(theirs), happen(mine)])
     fanOut.wake()
     await Promise.all([own.until(4), other.until(2)])
-    expect(new Set(own.told)).toEqual(new Set(await idsOf(mine)))
-    expect(own.told).toHaveLength(4)
-    expect(other.told).toEqual(await idsOf(theirs))
+    expect(new Set(own.received)).toEqual(new Set(await idsOf(mine)))
+    expect(own.received).toHaveLength(4)
+    expect(other.received).toEqual(await idsOf(theirs))
   })
 
-  test('tells nothing to who has left', async () => {
+  test('sends nothing to a subscriber that has left', async () => {
     const start = await readUpTo(0)
     const [gone, there] = [hear(start), hear(start)]
     gone.leave?.()
     await happen()
     fanOut.wake(mine.accountId)
     await there.until(2)
-    expect(gone.told).toEqual([])
+    expect(gone.received).toEqual([])
   })
 })

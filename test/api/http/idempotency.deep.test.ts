@@ -3,9 +3,9 @@ import { connect } from '../../../db/client/connect.js'
 import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
 import { countEffects, sendDuplicates } from '../../support/duplicates.js'
-import { startApi, startWorld, type World } from '../api.js'
+import { startApi, startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 
 beforeAll(async () => {
   world = await startWorld()

@@ -4,10 +4,10 @@ import { connect, type Db } from '../../../db/client/connect.js'
 import { chainNames } from '../../../evm/registry.js'
 import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
 import { countEffects, sendDuplicates } from '../../support/duplicates.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type TestApi, type ApiWorld } from '../api.js'
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 /** A second process in all but name: its own pool, on the same database. */
 let second: TestApi
 let secondDb: Db
@@ -36,17 +36,17 @@ async function newAccount() {
   return { accountId: id, key: await createApiKey(world.database.db, id, { name: 'test' }) }
 }
 
-type Options = { name?: string; as?: string; api?: TestApi }
+type PostOptions = { name?: string; as?: string; api?: TestApi }
 const post = (
   path: string,
   body: unknown,
-  { name, as = key, api = world.api }: Options = {},
-): Promise<Answer> => {
+  { name, as = key, api = world.api }: PostOptions = {},
+): Promise<ApiResponse> => {
   const headers = name === undefined ? {} : { 'idempotency-key': name }
   return api.call('POST', path, { key: as, body, headers })
 }
 const lend = (amount = 1) => ({ walletId, action: 'lend', amount })
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
+const isReplay = ({ headers }: ApiResponse) => headers.get('idempotent-replayed') === 'true'
 const effects = () => countEffects(world.database.db, accountId)
 const usedCredits = async () => {
   const { body } = await world.api.call('GET', '/dashboard/credits', { key })
@@ -58,7 +58,7 @@ describe('the same key and body', () => {
     ['/v1/wallets', () => ({ userId: 'new' }), 1],
     ['/v1/intents', () => lend(), 5],
     ['/v1/demo/fund', () => ({ walletId }), 0],
-  ])('%s: the same answer, byte by byte, and no second debit', async (path, body, credits) => {
+  ])('%s: the same response, byte by byte, and no second charge', async (path, body, credits) => {
     const before = await usedCredits()
     const first = await post(path, body(), { name: 'one' })
     const again = await post(path, body(), { name: 'one', api: second })
@@ -70,13 +70,13 @@ describe('the same key and body', () => {
     expect((await usedCredits()) - before).toBe(credits)
   })
 
-  test('the order of members does not matter, nor does a default that is spelled out', async () => {
+  test('the order of fields and explicit defaults do not matter', async () => {
     const first = await post('/v1/wallets', { userId: 'any' }, { name: 'one' })
     const again = await post('/v1/wallets', { metadata: {}, userId: 'any' }, { name: 'one' })
     expect([isReplay(again), again.text]).toEqual([true, first.text])
   })
 
-  test('replays the answer of then, not the state of today', async () => {
+  test('replays the stored response, not the current state', async () => {
     const first = await post('/v1/intents', lend(), { name: 'one' })
     const failed = { status: 'failed', error: { code: 'DEPOSIT_FAILED', message: 'test' } }
     await world.database.db('intent').where({ id: first.body.id }).update(failed)
@@ -92,7 +92,7 @@ describe('the same key and body', () => {
     expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
   })
 
-  test('without a key everything is done anew', async () => {
+  test('without a key each call is executed', async () => {
     await Promise.all([post('/v1/intents', lend()), post('/v1/intents', lend())])
     expect(await effects()).toEqual({ intents: 2, charges: 2, credits: 10 })
   })
@@ -147,28 +147,25 @@ describe('a key names one request', () => {
   test.each([
     ['cancel', 200],
     ['retry', 201],
-  ])(
-    'of one intent: two that are told to %s each have an answer of their own',
-    async (verb, status) => {
-      const ids = [(await post('/v1/intents', lend())).body.id]
-      ids.push((await post('/v1/intents', lend())).body.id)
-      if (verb === 'retry') for (const id of ids) await post(`/v1/intents/${id}/cancel`, {})
-      const told = (id: string) => post(`/v1/intents/${id}/${verb}`, {}, { name: 'one' })
-      const answers = [await told(ids[0] ?? ''), await told(ids[1] ?? '')]
-      expect(answers.map((answer) => answer.status)).toEqual([status, status])
-      expect(answers.map(isReplay)).toEqual([false, false])
-      const about = answers.map(({ body }) => (verb === 'retry' ? body.retryOf : body.id))
-      expect(about).toEqual(ids)
-      for (const [at, id] of ids.entries()) {
-        const again = await told(id)
-        expect([isReplay(again), again.text]).toEqual([true, answers[at]?.text])
-      }
-      const failed = world.database.db('intent').where({ wallet_id: walletId, status: 'failed' })
-      expect(await failed).toHaveLength(2)
-    },
-  )
+  ])('of one intent: two calls to %s have separate responses', async (verb, status) => {
+    const ids = [(await post('/v1/intents', lend())).body.id]
+    ids.push((await post('/v1/intents', lend())).body.id)
+    if (verb === 'retry') for (const id of ids) await post(`/v1/intents/${id}/cancel`, {})
+    const act = (id: string) => post(`/v1/intents/${id}/${verb}`, {}, { name: 'one' })
+    const answers = [await act(ids[0] ?? ''), await act(ids[1] ?? '')]
+    expect(answers.map((answer) => answer.status)).toEqual([status, status])
+    expect(answers.map(isReplay)).toEqual([false, false])
+    const about = answers.map(({ body }) => (verb === 'retry' ? body.retryOf : body.id))
+    expect(about).toEqual(ids)
+    for (const [at, id] of ids.entries()) {
+      const again = await act(id)
+      expect([isReplay(again), again.text]).toEqual([true, answers[at]?.text])
+    }
+    const failed = world.database.db('intent').where({ wallet_id: walletId, status: 'failed' })
+    expect(await failed).toHaveLength(2)
+  })
 
-  test('with its query: a dry run is not answered with what was done', async () => {
+  test('with its query: a dry run does not replay a real call', async () => {
     await post('/v1/intents', lend(), { name: 'one' })
     const { status, body } = await post('/v1/intents?dryRun=true', lend(), { name: 'one' })
     expect([status, body.details.reason]).toEqual([400, 'idempotency_key_reused'])
@@ -194,15 +191,15 @@ describe('a key names one request', () => {
   )
 })
 
-describe('what failed is not kept', () => {
-  test('a 4xx may be sent again and does its work then', async () => {
+describe('failed calls are not stored', () => {
+  test('a call with a 4xx can be repeated and is then executed', async () => {
     const body = { walletId: 'svc_wallet_later', action: 'lend', amount: 1 }
     expect((await post('/v1/intents', body, { name: 'one' })).status).toBe(404)
     const good = await post('/v1/intents', lend(), { name: 'one' })
     expect([good.status, isReplay(good)]).toEqual([201, false])
   })
 
-  test('a 5xx may be sent again and does its work then', async () => {
+  test('a call with a 5xx can be repeated and is then executed', async () => {
     await world.database.db('kek').update({ active: false })
     const failed = await post('/v1/wallets', { userId: 'retry' }, { name: 'one' })
     await world.database.db('kek').update({ active: true })
@@ -212,7 +209,7 @@ describe('what failed is not kept', () => {
   })
 })
 
-describe('duplicates at the same moment', () => {
+describe('concurrent duplicates', () => {
   test('8 over two servers, 4 keys: each key has one effect and 7 replays', async () => {
     const tally = await sendDuplicates({
       ...{ keys: 4, duplicates: 8, concurrency: 2 },
@@ -227,7 +224,7 @@ describe('duplicates at the same moment', () => {
     expect(await effects()).toEqual({ intents: 4, charges: 4, credits: 20 })
   })
 
-  test('with two bodies: one is done, the others are told so', async () => {
+  test('with two bodies: one is executed, the others are rejected', async () => {
     const amounts = Array.from({ length: 8 }, (_, i) => 1 + (i % 2))
     const answers = await Promise.all(
       amounts.map((amount) => post('/v1/intents', lend(amount), { name: 'one' })),

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount, createApiKey, grantCredits } from '../../../db/accounts/accounts.js'
 import { silentChains } from '../../planning/chains.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type TestApi, type ApiWorld } from '../api.js'
 
 /** One read and one write, both held up in the database until the time limit has answered for them. */
-let world: World
+let world: ApiWorld
 /** Answers late requests with 503 after a tenth of a second. */
 let hasty: TestApi
 let accountId: string
 let key: string
-let late: { read: Answer; write: Answer }
+let late: { read: ApiResponse; write: ApiResponse }
 
 const PAID = 50
 
@@ -40,18 +40,18 @@ const create = (api: TestApi) => {
   return api.call('POST', '/v1/wallets', { key, headers, body: { userId: 'late' } })
 }
 
-type Entry = { reason: string; delta: bigint }
+type LedgerLine = { reason: string; delta: bigint }
 const ledger = () =>
   world.database
     .db('ledger')
     .where({ account_id: accountId })
     .whereNot({ reason: 'purchase' })
     .orderBy('id')
-    .select<Entry[]>('reason', 'delta')
+    .select<LedgerLine[]>('reason', 'delta')
 
 /** What was answered by the limit goes on, and ends some time later. */
-async function waitForLedger(entries: Entry[]): Promise<void> {
-  const sum = (all: Entry[]) => JSON.stringify(all.map(({ reason }) => reason).sort())
+async function waitForLedger(entries: LedgerLine[]): Promise<void> {
+  const sum = (all: LedgerLine[]) => JSON.stringify(all.map(({ reason }) => reason).sort())
   for (let tries = 0; tries < 250; tries++) {
     if (sum(await ledger()) === sum(entries)) break
     await sleep(20)
@@ -60,15 +60,15 @@ async function waitForLedger(entries: Entry[]): Promise<void> {
   expect(await ledger()).toHaveLength(entries.length)
 }
 
-describe('what ends after the time limit', () => {
-  test('was answered with 503, and tells no charge', () => {
+describe('a response after the deadline', () => {
+  test('was answered with 503 and shows no charge', () => {
     for (const { status, body, headers } of [late.read, late.write]) {
       expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
       expect([headers.get('retry-after'), headers.get('x-credits-charged')]).toEqual(['1', '0'])
     }
   })
 
-  test('a read is given back, a write that was done is paid for', async () => {
+  test('a read is refunded, an executed write is charged', async () => {
     await waitForLedger([
       { reason: 'charge:GET /wallets', delta: -1n },
       { reason: 'refund', delta: 1n },
@@ -78,14 +78,14 @@ describe('what ends after the time limit', () => {
     expect(body).toMatchObject({ balance: PAID - 1, totalUsed: 1 })
   })
 
-  test('a write is told to whoever sends it again, and not done again', async () => {
+  test('a repeated write gets the stored response and is not executed again', async () => {
     const again = await create(world.api)
     expect(again).toMatchObject({ status: 201, body: { userId: 'late' } })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(await world.database.db('wallet').where({ account_id: accountId })).toHaveLength(1)
   })
 
-  test('is not answered twice: nothing fails over it', () => {
+  test('sends no second response and no error', () => {
     const failures = hasty
       .logText()
       .split('\n')

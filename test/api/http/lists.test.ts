@@ -8,9 +8,9 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../db/rows.js'
-import { startWorld, type Answer, type World } from '../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 /** Newest first, as lists answer them. */
@@ -33,16 +33,16 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const list = (path: string, as = key) => world.api.call('GET', `/v1/${path}`, { key: as })
-const page = (answer: Answer) =>
+const page = (answer: ApiResponse) =>
   answer.body as unknown as {
     data: { id: string; userId: string }[]
     hasMore: boolean
     nextCursor: string | null
   }
-const idsOf = (answer: Answer) => page(answer).data.map(({ id }) => id)
+const idsOf = (answer: ApiResponse) => page(answer).data.map(({ id }) => id)
 
 describe('GET /v1/intents', () => {
-  test('200: all of the account, newest first, as each reads by itself', async () => {
+  test('200: all intents of the account, newest first, equal to the single reads', async () => {
     const answer = await list('intents')
     expect([answer.status, answer.headers.get('x-credits-charged')]).toEqual([200, '1'])
     expect(listOf(intent, 'Any', '').parse(answer.body)).toEqual(answer.body)
@@ -83,7 +83,7 @@ describe('GET /v1/intents', () => {
     },
   )
 
-  test('a page that holds exactly what is left is the last one', async () => {
+  test('a page with exactly the remaining entries is the last one', async () => {
     const whole = page(await list(`intents?limit=${ids.length}`))
     expect(whole).toMatchObject({ hasMore: false, nextCursor: null })
     expect(whole.data).toHaveLength(ids.length)
@@ -112,7 +112,7 @@ describe('GET /v1/intents', () => {
     expect(idsOf(await list('intents?action=bridge'))).toEqual([])
   })
 
-  test('a wallet of another account is like one that does not exist', async () => {
+  test('a wallet of another account equals one that does not exist', async () => {
     const stranger = await insertTestWallet(world.database.db, '0xstranger')
     await insertTestIntent(world.database.db, stranger, 'planning')
     expect(idsOf(await list(`intents?walletId=${stranger.id}`))).toEqual([])
@@ -142,7 +142,7 @@ describe('GET /v1/intents', () => {
 })
 
 describe('GET /v1/wallets', () => {
-  test('200: those of the account, newest first, page by page', async () => {
+  test('200: the wallets of the account, newest first, page by page', async () => {
     const owner = await world.newKey()
     const created: string[] = []
     for (const userId of ['a', 'b', 'c']) {

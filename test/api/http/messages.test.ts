@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 let walletId: string
 
@@ -13,13 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-type Issue = { path: string; message: string }
+type IssueView = { path: string; message: string }
 
 /** The message of a refused call, which `details.issues` has sentence by sentence. */
 async function refusal(method: string, path: string, body?: unknown) {
   const answer = await world.api.call(method, `/v1${path}`, { key, ...(body ? { body } : {}) })
   const { error, message, details } = answer.body
-  const issues = details.issues as Issue[]
+  const issues = details.issues as IssueView[]
   expect([answer.status, error]).toEqual([400, 'INVALID_REQUEST'])
   expect(message).toBe(issues.map((issue) => issue.message).join(' '))
   return { message, paths: issues.map((issue) => issue.path) }
@@ -80,18 +80,21 @@ describe('an amount', () => {
     }
   })
 
-  test.each(['lend', 'bridge'] as const)('"max" for a %s hears what it is for', async (action) => {
-    const body = { walletId, action, amount: 'max', ...(action === 'bridge' ? more.bridge : {}) }
-    expect(await refusal('POST', '/intents', body)).toEqual({
-      message: 'amount must be a number or decimal text: `max` is for withdrawals.',
-      paths: ['amount'],
-    })
-  })
+  test.each(['lend', 'bridge'] as const)(
+    '"max" for a %s: the message names its use',
+    async (action) => {
+      const body = { walletId, action, amount: 'max', ...(action === 'bridge' ? more.bridge : {}) }
+      expect(await refusal('POST', '/intents', body)).toEqual({
+        message: 'amount must be a number or decimal text: `max` is for withdrawals.',
+        paths: ['amount'],
+      })
+    },
+  )
 
-  test.each([null, true, [], {}])('%j is no amount', async (amount) => {
+  test.each([null, true, [], {}])('%j is not an amount', async (amount) => {
     const message = 'amount must be a number or decimal text.'
-    const { message: told } = await refusal('POST', '/intents', { ...lend, walletId, amount })
-    expect(told).toBe(message)
+    const { message: shown } = await refusal('POST', '/intents', { ...lend, walletId, amount })
+    expect(shown).toBe(message)
   })
 })
 
@@ -142,14 +145,14 @@ describe('field names', () => {
     expect((await refusal('POST', path, body)).message).toBe(message)
   })
 
-  test('many that are unknown: the first five are told, and all are in details', async () => {
+  test('many unknown fields: the message names the first five, details all of them', async () => {
     const body = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`x${at}`, at]))
     const answer = await world.api.call('POST', '/v1/wallets', { key, body })
     expect(answer.body.message).toMatch(/5 more: see details.issues\.$/)
     expect(answer.body.details.issues).toHaveLength(10)
   })
 
-  test('__proto__ is a field that is not known', async () => {
+  test('__proto__ is an unknown field', async () => {
     const raw = '{"userId":"a","__proto__":{}}'
     const { body } = await world.api.call('POST', '/v1/wallets', { key, raw })
     expect(body.message).toBe('__proto__ is not a field of this request.')
@@ -208,13 +211,13 @@ describe('ids', () => {
   const get = async (path: string) => (await world.api.call('GET', `/v1${path}`, { key })).body
 
   test('the id of a wallet where its userId belongs', async () => {
-    const told = {
+    const wallet = {
       error: 'WALLET_NOT_FOUND',
       message: 'This is the id of a wallet. Send the userId that it was created with.',
     }
-    expect(await get(`/wallets/${walletId}`)).toMatchObject(told)
+    expect(await get(`/wallets/${walletId}`)).toMatchObject(wallet)
     // The same for one that does not exist: nothing is said about it.
-    expect(await get(`/wallets/svc_wallet_${'0'.repeat(26)}`)).toMatchObject(told)
+    expect(await get(`/wallets/svc_wallet_${'0'.repeat(26)}`)).toMatchObject(wallet)
   })
 
   test('a userId where the id of its wallet belongs', async () => {

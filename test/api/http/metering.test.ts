@@ -7,10 +7,10 @@ import {
 } from '../../../db/accounts/accounts.js'
 import { connect } from '../../../db/client/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
-import { startApi, startWorld, type Answer, type World } from '../api.js'
+import { startApi, startWorld, type ApiResponse, type ApiWorld } from '../api.js'
 
 const order = { by: 'alice', why: 'an unpaid bill' }
-let world: World
+let world: ApiWorld
 let accountId: string
 let key: string
 /** An account without anything left. */
@@ -47,11 +47,11 @@ const used = async (id = accountId) => {
   return Number(row.total_used)
 }
 
-const numbers = ({ headers }: Answer, ...names: string[]) =>
+const numbers = ({ headers }: ApiResponse, ...names: string[]) =>
   names.map((name) => (headers.has(name) ? Number(headers.get(name)) : undefined))
 
-/** Every answer tells the window, and agrees with itself on when it ends. */
-function expectRateLimit(answer: Answer): void {
+/** Every response has the rate limit headers, and they agree on the end of the window. */
+function expectRateLimit(answer: ApiResponse): void {
   const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
   const [limit, remaining, reset] = numbers(answer, ...names) as [number, number, number]
   expect(limit).toBeGreaterThan(0)
@@ -61,7 +61,7 @@ function expectRateLimit(answer: Answer): void {
 }
 
 describe('X-RateLimit headers', () => {
-  test('are on answers of every kind', async () => {
+  test('are on responses of every kind', async () => {
     await createWallet('known')
     const answers = {
       200: await get('/v1/wallets/known'),
@@ -124,7 +124,7 @@ describe('X-RateLimit headers', () => {
 })
 
 describe('error: RATE_LIMITED', () => {
-  test('details and headers say the same', async () => {
+  test('details and headers agree', async () => {
     const win = nextMinute()
     await setAccount({ win, win_used: 100 })
     for (const answer of [await get('/v1/wallets/x'), await createWallet('x')]) {
@@ -144,7 +144,7 @@ describe('error: RATE_LIMITED', () => {
     expect(await used()).toBe(0)
   })
 
-  test('comes before the scope, the path and the body are looked at', async () => {
+  test('comes before the checks of scope, path and body', async () => {
     await setAccount({ win: nextMinute(), win_used: 100 })
     const answers = [
       await world.api.call('POST', '/v1/intents', { key, raw: '{' }),
@@ -156,7 +156,7 @@ describe('error: RATE_LIMITED', () => {
 })
 
 describe('requests without a valid key', () => {
-  test('share a limit by address, which keeps out no key that was valid before', async () => {
+  test('share a limit by address that does not lock out known keys', async () => {
     const api = await startApi({
       db: world.db,
       temporal: world.temporal.client,
@@ -180,9 +180,10 @@ describe('requests without a valid key', () => {
 })
 
 describe('credits', () => {
-  const credits = (answer: Answer) => numbers(answer, 'x-credits-charged', 'x-credits-remaining')
+  const credits = (answer: ApiResponse) =>
+    numbers(answer, 'x-credits-charged', 'x-credits-remaining')
 
-  test('headers tell what a call cost and what is left', async () => {
+  test('headers show the cost of a call and the credits left', async () => {
     expect(credits(await createWallet('paid'))).toEqual([1, 99])
     expect(credits(await get('/v1/wallets/paid'))).toEqual([1, 98])
     expect(credits(await get('/dashboard/credits'))).toEqual([0, 98])
@@ -190,9 +191,9 @@ describe('credits', () => {
     expect((await get('/dashboard/credits')).body).toMatchObject({ balance: 98, totalUsed: 2 })
   })
 
-  test('what does not end in 2xx is free', async () => {
+  test('a response that is not 2xx is free', async () => {
     const answers = [
-      await get('/v1/wallets/nobody'),
+      await get('/v1/wallets/unknown'),
       await get('/v1/wallets/%00'),
       await get('/v1/intents/intent_none'),
       await get('/v1/balances/svc_wallet_none'),
@@ -226,12 +227,12 @@ describe('credits', () => {
     expect((await get('/dashboard/credits')).body).toMatchObject({ balance: 0, totalUsed: 7 })
   })
 
-  test('a refusal tells what is left too: 402, 403 and 429', async () => {
+  test('a rejection shows the credits left too: 402, 403 and 429', async () => {
     const scopes = ['write' as const]
     const writer = await createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
     await setAccount({ max_wallets: 1 })
     await createWallet('only')
-    const refusals: [status: number, remaining: number, answer: Answer][] = [
+    const refusals: [status: number, remaining: number, answer: ApiResponse][] = [
       [402, 0, await get('/v1/wallets/only', poorKey)],
       [402, 0, await createWallet('only', poorKey)],
       [403, 99, await get('/v1/wallets/only', writer)],
@@ -241,11 +242,11 @@ describe('credits', () => {
     refusals.push([403, 99, await get('/v1/wallets/only')], [403, 99, await createWallet('other')])
     await setAccount({ win: nextMinute(), win_used: 100 })
     refusals.push([429, 99, await get('/v1/wallets/only')])
-    const told = refusals.map(([, , answer]) => [answer.status, ...credits(answer)])
-    expect(told).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
+    const shown = refusals.map(([, , answer]) => [answer.status, ...credits(answer)])
+    expect(shown).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
   })
 
-  test('12 wallets at once for 5 credits: five are made', async () => {
+  test('12 wallets at once for 5 credits: five are created', async () => {
     await setAccount({ monthly_credits: 5 })
     const calls = Array.from({ length: 12 }, (_, i) => createWallet(`user ${i}`))
     const statuses = (await Promise.all(calls)).map(({ status }) => status).sort()
@@ -255,7 +256,7 @@ describe('credits', () => {
 })
 
 describe('error: WALLET_LIMIT_EXCEEDED', () => {
-  test('32 at once with room for ten: ten are made and paid for', async () => {
+  test('32 at once with ten left: ten are created and charged', async () => {
     await setAccount({ max_wallets: 10 })
     const calls = Array.from({ length: 32 }, (_, i) => createWallet(`user ${i}`))
     const answers = await Promise.all(calls)
@@ -269,7 +270,7 @@ describe('error: WALLET_LIMIT_EXCEEDED', () => {
     expect(await used()).toBe(10)
   })
 
-  test('a wallet that exists is still answered', async () => {
+  test('an existing wallet is still returned', async () => {
     await setAccount({ max_wallets: 1 })
     expect((await createWallet('only')).status).toBe(201)
     expect((await createWallet('only')).status).toBe(200)
@@ -278,7 +279,7 @@ describe('error: WALLET_LIMIT_EXCEEDED', () => {
 })
 
 describe('error: FORBIDDEN', () => {
-  test('a suspended account is refused at its next request, free of charge, until it is resumed', async () => {
+  test('a suspended account is rejected from its next request on, free of charge, until it is resumed', async () => {
     const { db } = world.database
     expect((await createWallet('before')).status).toBe(201)
     await suspendAccount(db, accountId, order)
@@ -294,7 +295,7 @@ describe('error: FORBIDDEN', () => {
     expect(await used()).toBe(2)
   })
 
-  test('a key may do what its scopes say, and a refusal is free', async () => {
+  test('a key may do what its scopes allow, and a rejection is free', async () => {
     const scoped = (scopes: ('read' | 'write')[]) =>
       createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
     const [reader, writer] = [await scoped(['read']), await scoped(['write'])]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type ApiWorld } from '../api.js'
 
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('error: METHOD_NOT_ALLOWED', () => {
     })
   })
 
-  test('is for callers with a key only: others learn nothing of the paths', async () => {
+  test('is for callers with a key only: it reveals no paths to others', async () => {
     const [known, unknown] = await Promise.all([
       world.api.call('PUT', '/v1/wallets'),
       world.api.call('PUT', '/v1/unknown'),

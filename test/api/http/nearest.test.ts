@@ -20,7 +20,7 @@ describe('nearestName', () => {
     expect(nearestName(typed, names)).toBe(meant)
   })
 
-  test('of two that are near the nearer', () => {
+  test('of two similar names the nearer one', () => {
     expect(nearestName('chains', ['chain', 'chained'])).toBe('chain')
   })
 })

@@ -72,7 +72,7 @@ async function untilKept(count: number) {
 }
 
 describe('the request log', () => {
-  test('keeps each request of an account: who, what, how it ended and what it cost', async () => {
+  test('stores each request of an account: caller, route, status and cost', async () => {
     const walletId = await wallet('alice')
     const read = await api.call('GET', '/v1/wallets/alice', { key })
     const unknown = newId('intent_')
@@ -82,10 +82,10 @@ describe('the request log', () => {
     await api.call('DELETE', '/v1/intents', { key })
     await api.call('GET', '/dashboard/credits', { key })
     const rows = await untilKept(7)
-    const told = rows.map(({ method, path, status, code, credits }) =>
+    const logged = rows.map(({ method, path, status, code, credits }) =>
       [method, path, status, code, credits].join(' '),
     )
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'POST /v1/wallets 201  1',
       'GET /v1/wallets/:userId 200  1',
       'GET /v1/intents/:intentId 400 INVALID_REQUEST 0',
@@ -101,7 +101,7 @@ describe('the request log', () => {
     expect([...new Set(rows.map(({ caller_id: caller }) => caller))]).toEqual(keyIds)
   })
 
-  test('keeps the webhook that a call is about', async () => {
+  test('stores the webhook of a call', async () => {
     await publishWebhookKey(database.db, await importWebhookKey(await newWebhookKey()))
     const body = { url: 'http://127.0.0.1:9/hook' }
     const { id } = (await api.call('POST', '/v1/webhooks', { key, body })).body
@@ -111,7 +111,7 @@ describe('the request log', () => {
     expect(rows.map(({ resource_id: of }) => of)).toEqual([id, id, id])
   })
 
-  test('keeps the intent and the wallet that a call is about', async () => {
+  test('stores the intent and the wallet of a call', async () => {
     const walletId = await wallet('alice')
     const owner = { id: walletId, accountId, address: '0x', requestId: 'req_test' }
     const intentId = await insertTestIntent(database.db, owner, 'completed')
@@ -128,7 +128,7 @@ describe('the request log', () => {
     expect(rows.map(({ credits }) => credits)).toEqual([1, 5, 5, 0])
   })
 
-  test('keeps what is refused of a key, and only counts what is of nobody', async () => {
+  test('stores rejected requests of a key, and only counts requests without one', async () => {
     const reader = await createApiKey(database.db, accountId, { name: 'r', scopes: ['read'] })
     await database.db('account').where({ id: accountId }).update({ rpm: 1 })
     await api.call('POST', '/v1/wallets', { key: reader, body: {} })
@@ -143,7 +143,7 @@ describe('the request log', () => {
     expect(strangers.filter(({ status }: { status: number }) => status === 401)).toEqual([])
   })
 
-  test('keeps a request whose caller did not wait for its answer', async () => {
+  test('stores a request whose caller disconnected early', async () => {
     const held = await database.db.transaction()
     await held('account').where({ id: accountId }).forUpdate()
     const heldAt = new Date()
@@ -179,7 +179,7 @@ describe('the request log', () => {
     ])
   })
 
-  test('has no key in it, wherever a caller puts one', async () => {
+  test('never contains an API key, in any part of a request', async () => {
     const send = async (where: string, method: string, secret: string) => {
       const paths: Record<string, string> = {
         path: `/${secret}`,
@@ -216,8 +216,8 @@ const admissionsSince = async (time: Date): Promise<number> => {
   return rows.length
 }
 
-describe('writing it', () => {
-  test('while the database is away from it the API answers, and what waited is kept later', async () => {
+describe('writing the request log', () => {
+  test('the API responds while its database is unavailable, and waiting entries are stored later', async () => {
     await wallet('alice')
     await untilKept(1)
     proxy.set('closed')
@@ -236,7 +236,7 @@ describe('writing it', () => {
     expect(warnings()).toHaveLength(1)
   })
 
-  test('what waits is written when the API stops', async () => {
+  test('waiting entries are written when the API stops', async () => {
     const own = await start()
     await own.call('GET', '/v1/wallets', { key })
     expect(own.requestLog()?.waiting).toBeGreaterThanOrEqual(0)

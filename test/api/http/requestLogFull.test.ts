@@ -56,7 +56,7 @@ function addMany(count: number): string[] {
   for (const one of entries) requests.add(one)
   return entries.map(({ id }) => id)
 }
-const told = (text: string) => heard.lines.filter((line) => line.includes(text))
+const warnings = (text: string) => heard.lines.filter((line) => line.includes(text))
 const keptIds = (): Promise<string[]> =>
   database.db('request_log').where({ account_id: accountId }).orderBy('id').pluck<string[]>('id')
 
@@ -64,8 +64,8 @@ async function untilWaiting(count: number): Promise<void> {
   while (requests.state().waiting > count) await sleep(10)
 }
 
-describe('the request log while the database is away', () => {
-  test('keeps 10,000 requests and drops what comes then, counted and told once', async () => {
+describe('the request log without a database', () => {
+  test('holds 10,000 requests and drops further ones, counted and reported once', async () => {
     proxy.set('closed')
     const ids = addMany(MOST_WAITING + BATCH + 700)
     const { waiting, dropped } = requests.state()
@@ -73,7 +73,7 @@ describe('the request log while the database is away', () => {
     await sleep(0)
     addMany(50)
     expect(requests.state()).toMatchObject({ waiting, dropped: 750, written: 0 })
-    expect(told('request log entries dropped')).toHaveLength(1)
+    expect(warnings('request log entries dropped')).toHaveLength(1)
 
     proxy.set('open')
     await untilWaiting(0)
@@ -87,15 +87,15 @@ describe('the request log while the database is away', () => {
     addMany(1)
     await untilWaiting(0)
     expect(requests.state()).toMatchObject({ dropped: 750, written: waiting + 1 })
-    expect(told('request log entries dropped')).toHaveLength(1)
+    expect(warnings('request log entries dropped')).toHaveLength(1)
   })
 
-  test('sends a batch again of which no answer came, as it was: each request is kept and counted once', async () => {
+  test('retries an unconfirmed batch unchanged: each request is stored and counted once', async () => {
     const held = await database.db.transaction()
     await held.raw('lock table request_log in access exclusive mode')
     const first = addMany(3)
     await waitUntilBlocked(database.db)
-    // Its statement is with the server, and nobody will hear of its end.
+    // Its statement is with the server, and its response is lost.
     proxy.set('closed')
     const later = addMany(2)
     await held.commit()
@@ -109,7 +109,7 @@ describe('the request log while the database is away', () => {
     expect(requests.state()).toMatchObject({ written: 5, dropped: 0 })
   })
 
-  test('drops and counts what still waits when it is stopped', async () => {
+  test('drops and counts the waiting requests when it stops', async () => {
     proxy.set('closed')
     addMany(3)
     await requests.stop()

@@ -3,9 +3,9 @@ import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { endpoints } from '../../../api/routes.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
 import { importWebhookKey, newWebhookKey } from '../../../activities/webhooks/secrets.js'
-import { startWorld, withoutId, type Answer, type World } from '../api.js'
+import { startWorld, withoutId, type ApiResponse, type ApiWorld } from '../api.js'
 
-type Ids = {
+type TenantIds = {
   userId: string
   walletId: string
   intentId: string
@@ -13,12 +13,12 @@ type Ids = {
   webhookId: string
   deliveryId: string
 }
-type Tenant = Ids & { key: string; accountId: string }
+type Tenant = TenantIds & { key: string; accountId: string }
 
-let world: World
+let world: ApiWorld
 let mine: Tenant
 let theirs: Tenant
-const unknown: Ids = {
+const unknown: TenantIds = {
   ...{ userId: 'user-none', walletId: 'svc_wallet_00000000000000000000000000' },
   intentId: 'intent_00000000000000000000000000',
   fundingId: 'fund_00000000000000000000000000',
@@ -49,20 +49,24 @@ async function newTenant(userId: string): Promise<Tenant> {
   return { accountId, key, ...ids }
 }
 
-type Case = { method: string; path: (ids: Ids) => string; body?: (ids: Ids) => object }
-const read = (path: Case['path']): Case => ({ method: 'GET', path })
-const write = (path: string, body: Case['body'] & object): Case => ({
+type TenancyCase = {
+  method: string
+  path: (ids: TenantIds) => string
+  body?: (ids: TenantIds) => object
+}
+const read = (path: TenancyCase['path']): TenancyCase => ({ method: 'GET', path })
+const write = (path: string, body: TenancyCase['body'] & object): TenancyCase => ({
   ...{ method: 'POST', path: () => path, body },
 })
 
 const ofWebhook =
   (rest: string) =>
-  ({ webhookId }: Ids) =>
+  ({ webhookId }: TenantIds) =>
     `/v1/webhooks/${webhookId}${rest}`
 const empty = { body: () => ({}) }
 
 /** Every endpoint that takes something of an account. What is own answers `ok`. */
-const matrix: Record<string, Case & { ok: number; isStream?: true }> = {
+const matrix: Record<string, TenancyCase & { ok: number; isStream?: true }> = {
   'GET /wallets/:userId': { ...read(({ userId }) => `/v1/wallets/${userId}`), ok: 200 },
   'GET /balances/:walletId': { ...read(({ walletId }) => `/v1/balances/${walletId}`), ok: 200 },
   'GET /positions/:walletId': { ...read(({ walletId }) => `/v1/positions/${walletId}`), ok: 200 },
@@ -116,7 +120,11 @@ const withoutIds = [
   'GET /readyz',
 ]
 
-const send = ({ method, path, body }: Case, ids: Ids, as = mine): Promise<Answer> =>
+const send = (
+  { method, path, body }: TenancyCase,
+  ids: TenantIds,
+  as = mine,
+): Promise<ApiResponse> =>
   world.api.call(method, path(ids), { key: as.key, ...(body ? { body: body(ids) } : {}) })
 
 /** As the owner of the database sees them, newest first. */
@@ -125,19 +133,19 @@ async function ownIds(list: 'wallets' | 'intents', { accountId }: Tenant): Promi
   return table.where({ account_id: accountId }).orderBy('id', 'desc').pluck<string[]>('id')
 }
 
-const headersOf = ({ headers }: Answer) =>
+const headersOf = ({ headers }: ApiResponse) =>
   Object.fromEntries(
     [...headers].filter(([name]) => !/^(x-request-id|date|x-ratelimit-.*)$/.test(name)),
   )
 
-describe('what belongs to another account', () => {
+describe('resources of another account', () => {
   test('the matrix has every endpoint', () => {
     const routes = [...endpoints.versioned, ...endpoints.unversioned]
     const names = routes.map(({ method, spec }) => `${method.toUpperCase()} ${spec.path}`)
     expect(names.sort()).toEqual([...Object.keys(matrix), ...withoutIds].sort())
   })
 
-  test.each(Object.entries(matrix))('%s: answers as if it did not exist', async (_title, one) => {
+  test.each(Object.entries(matrix))('%s: responds as if it did not exist', async (_title, one) => {
     const foreign = await send(one, theirs)
     const missing = await send(one, unknown)
     expect(foreign.status).toBe(404)
@@ -146,7 +154,7 @@ describe('what belongs to another account', () => {
     expect(headersOf(foreign)).toEqual(headersOf(missing))
   })
 
-  test.each(Object.entries(matrix))('%s: is there for its owner', async (_title, one) => {
+  test.each(Object.entries(matrix))('%s: exists for its owner', async (_title, one) => {
     const silent = _title === 'GET /balances/:walletId' || _title === 'GET /positions/:walletId'
     if (one.isStream) {
       const headers = { authorization: `Bearer ${theirs.key}` }
@@ -159,7 +167,7 @@ describe('what belongs to another account', () => {
     expect((await send(one, theirs, theirs)).status).toBe(silent ? 503 : one.ok)
   })
 
-  test('lists have the own rows only, whatever filter is set', async () => {
+  test('lists contain only rows of the account, with every filter', async () => {
     for (const path of ['/v1/wallets', '/v1/intents']) {
       const { body } = await world.api.call('GET', path, { key: mine.key })
       expect(body.data).toHaveLength(1)

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-type Body = Record<string, unknown>
+type ToolBody = Record<string, unknown>
 
 /** What a tool has answered, and the headers of the request in which it did. */
-export type Told = { body: Body; isError: boolean; headers: Headers }
+export type ToolResult = { body: ToolBody; isError: boolean; headers: Headers }
 
 /** The official client of the protocol, for one API key. */
 export async function connectClient(url: string, key: string, mode: 'auto' | 'legacy' = 'auto') {
@@ -21,9 +21,9 @@ export async function connectClient(url: string, key: string, mode: 'auto' | 'le
   return {
     client,
     headers: () => headers,
-    async call(name: string, args: Body = {}): Promise<Told> {
+    async call(name: string, args: ToolBody = {}): Promise<ToolResult> {
       const result = await client.callTool({ name, arguments: args })
-      const body = result.structuredContent as Body
+      const body = result.structuredContent as ToolBody
       return { body, isError: result.isError === true, headers }
     },
   }

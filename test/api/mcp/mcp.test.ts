@@ -75,7 +75,7 @@ describe('POST /mcp', () => {
     },
   )
 
-  test('every tool answers what its endpoint answers, at its price', async () => {
+  test('every tool returns the response of its endpoint, at its price', async () => {
     const { key } = world
     const get = (path: string) => world.api.call('GET', `/v1${path}`, { key })
     const pairs: [name: string, args: object, path: string][] = [
@@ -97,7 +97,7 @@ describe('POST /mcp', () => {
     }
   })
 
-  test('preview_intent shows the plan of a dry run, for nothing', async () => {
+  test('preview_intent returns the plan of a dry run, free of charge', async () => {
     const before = await balanceOf()
     const { body, headers } = await mcp.call('preview_intent', lend())
     const dry = await world.api.call('POST', '/v1/intents?dryRun=true', {
@@ -110,17 +110,17 @@ describe('POST /mcp', () => {
     expect([headers.get('x-credits-charged'), await balanceOf()]).toEqual(['0', before])
   })
 
-  test('create_intent creates what was shown, once: asked again it is the same intent and no charge', async () => {
+  test('create_intent creates the previewed intent once: a repeat returns it without a charge', async () => {
     const previewId = await preview()
     const [before, intents] = [await balanceOf(), await countIntents()]
-    const baselines = await Promise.all(
+    const connections = await Promise.all(
       [1, 2, 3].map(() => connectClient(world.api.url, world.key)),
     )
-    const told = await Promise.all(
-      baselines.map((baseline) => baseline.call('create_intent', { ...lend(), previewId })),
+    const results = await Promise.all(
+      connections.map((connection) => connection.call('create_intent', { ...lend(), previewId })),
     )
-    expect(new Set(told.map(({ body }) => body.id)).size).toBe(1)
-    expect(told.map(({ headers }) => headers.get('x-credits-charged')).sort()).toEqual([
+    expect(new Set(results.map(({ body }) => body.id)).size).toBe(1)
+    expect(results.map(({ headers }) => headers.get('x-credits-charged')).sort()).toEqual([
       ...['0', '0', '5'],
     ])
     await world.database
@@ -132,16 +132,16 @@ describe('POST /mcp', () => {
     expect([late.isError, late.body.error]).toEqual([true, 'INVALID_REQUEST'])
     const again = await mcp.call('create_intent', { ...lend(), previewId })
     expect([again.body.id, again.headers.get('idempotent-replayed')]).toEqual([
-      told[0]?.body.id,
+      results[0]?.body.id,
       'true',
     ])
     expect([await balanceOf(), await countIntents()]).toEqual([before - 5, intents + 1])
-    await Promise.all(baselines.map(({ client }) => client.close()))
-    const read = await mcp.call('get_intent', { intentId: told[0]?.body.id })
-    expect(read.body).toMatchObject({ id: told[0]?.body.id, walletId, action: 'lend' })
+    await Promise.all(connections.map(({ client }) => client.close()))
+    const read = await mcp.call('get_intent', { intentId: results[0]?.body.id })
+    expect(read.body).toMatchObject({ id: results[0]?.body.id, walletId, action: 'lend' })
   })
 
-  test('create_intent without a fresh preview of its own is refused, for nothing', async () => {
+  test('create_intent without a fresh preview of its own is rejected, free of charge', async () => {
     const [before, intents] = [await balanceOf(), await countIntents()]
     const never = await mcp.call('create_intent', lend())
     expect(never.body).toEqual(refusal('INVALID_REQUEST'))
@@ -168,39 +168,39 @@ describe('POST /mcp', () => {
     expect(more.headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('create_intent is refused when the plan has become another one', async () => {
+  test('create_intent is rejected when the plan has changed', async () => {
     const previewId = await preview()
     const rows = world.database.db('idempotency_key').where({ key: previewId })
     const [row] = await rows.clone().select<{ body: string }[]>('body')
     const body = row?.body.replaceAll('aave-v3', 'another-market')
     await rows.clone().update({ body })
     const [before, intents] = [await balanceOf(), await countIntents()]
-    const told = await mcp.call('create_intent', { ...lend(), previewId })
-    expect(told.body).toEqual(refusal('INVALID_REQUEST', 'preview_differs'))
+    const results = await mcp.call('create_intent', { ...lend(), previewId })
+    expect(results.body).toEqual(refusal('INVALID_REQUEST', 'preview_differs'))
     expect([await balanceOf(), await countIntents()]).toEqual([before, intents])
   })
 
-  test('explain_failure tells code, what happened, where the money is, and what to do', async () => {
+  test('explain_failure returns the code, the cause, where the money is and what to do', async () => {
     const previewId = await preview()
     const { body } = await mcp.call('create_intent', { ...lend(), previewId })
     const intentId = String(body.id)
     const running = await mcp.call('explain_failure', { intentId })
     expect(running.body).toMatchObject({ intentId, failed: false })
     await world.api.call('POST', `/v1/intents/${intentId}/cancel`, { key: world.key })
-    const told = await mcp.call('explain_failure', { intentId })
-    expect(told.body).toMatchObject({
+    const results = await mcp.call('explain_failure', { intentId })
+    expect(results.body).toMatchObject({
       ...{ intentId, failed: true, code: 'CANCELLED', docs: '/docs/errors#CANCELLED' },
       whatHappened: expect.stringContaining('cancelled'),
       whereTheMoneyIs: { inWords: expect.stringContaining('Nothing was sent') },
       whatToDo: 'Create a new intent.',
     })
-    expect(told.headers.get('x-credits-charged')).toBe('1')
+    expect(results.headers.get('x-credits-charged')).toBe('1')
   })
 
   test('a call that fails is the result of the tool, in the shape of the API, and costs nothing', async () => {
     const before = await balanceOf()
-    const nobody = `svc_wallet_${'0'.repeat(26)}`
-    const missing = await mcp.call('get_balances', { walletId: nobody })
+    const unknownId = `svc_wallet_${'0'.repeat(26)}`
+    const missing = await mcp.call('get_balances', { walletId: unknownId })
     expect([missing.isError, missing.body]).toEqual([true, refusal('WALLET_NOT_FOUND')])
     const odd = await mcp.call('get_balances', { walletID: walletId })
     expect(odd.body).toEqual(refusal('INVALID_REQUEST'))
@@ -212,7 +212,7 @@ describe('POST /mcp', () => {
     expect(await balanceOf()).toBe(before)
   })
 
-  test('a key that may only read sees no tool that creates, and is refused by it', async () => {
+  test('a read-only key does not see the tools that write, and they reject it', async () => {
     const reader = await connectClient(world.api.url, await keyWith(['read']))
     const { tools } = await reader.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(
@@ -224,8 +224,8 @@ describe('POST /mcp', () => {
       ['preview_intent', lend()],
       ['create_intent', { ...lend(), previewId }],
     ] as const) {
-      const told = await reader.call(name, args)
-      expect([told.isError, told.body]).toEqual([true, refusal('FORBIDDEN')])
+      const results = await reader.call(name, args)
+      expect([results.isError, results.body]).toEqual([true, refusal('FORBIDDEN')])
     }
     await reader.client.close()
   })
@@ -239,14 +239,14 @@ describe('requests to /mcp', () => {
       headers: { accept: 'application/json, text/event-stream', ...request.headers },
     })
 
-  test('without a valid key are 401 before anything else is told', async () => {
+  test('without a valid key are 401 before any other check', async () => {
     for (const raw of [JSON.stringify(message), '{not json', '[]']) {
       const answer = await post({ key: '', raw })
       expect([answer.status, answer.body.error]).toEqual([401, 'UNAUTHORIZED'])
     }
   })
 
-  test('by a page of another origin are refused, by this machine they are not', async () => {
+  test('of a page of another origin are rejected, those of this machine are not', async () => {
     const foreign = await post({ headers: { origin: 'https://evil.example' } })
     expect([foreign.status, foreign.body.error]).toEqual([403, 'FORBIDDEN'])
     for (const origin of ['null', 'http://localhost.evil.example']) {
@@ -255,7 +255,7 @@ describe('requests to /mcp', () => {
     expect((await post({ headers: { origin: 'http://localhost:6274' } })).status).toBe(200)
   })
 
-  test('that are no message, or several, are INVALID_REQUEST', async () => {
+  test('with no message or several are INVALID_REQUEST', async () => {
     for (const raw of ['{not json', JSON.stringify([message, message])]) {
       const answer = await post({ raw })
       expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
@@ -269,7 +269,7 @@ describe('requests to /mcp', () => {
     }
   })
 
-  test('that ask for a stream are refused: there is nothing to tell on one', async () => {
+  test('that open a stream are rejected: the service sends none', async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

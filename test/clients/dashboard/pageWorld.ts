@@ -1,5 +1,5 @@
 import { buildBeside } from '../../../dev/stack/dashboard.js'
-import { startWorld, type World } from '../../api/api.js'
+import { startWorld, type ApiWorld } from '../../api/api.js'
 import { newPerson, pagesOf, type Person } from '../../api/dashboard/people.js'
 import { openBrowser, watch } from './browser.js'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -16,7 +16,7 @@ export async function startPageWorld() {
 }
 
 /** The pages of an API, with a browser. */
-export async function openPages(world: World) {
+export async function openPages(world: ApiWorld) {
   await buildBeside()
   const browser = await openBrowser()
   const host = world.api.url

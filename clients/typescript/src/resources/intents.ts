@@ -5,15 +5,22 @@ import type { Api } from '../http/api.js'
 import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions, WriteOptions } from '../http/send.js'
 import type { Event } from './event.js'
-import type * as intent from './intent.js'
-
-type Intent = intent.Intent
+import type {
+  Action,
+  BridgeParams,
+  CreateIntentParams,
+  DryRun,
+  Intent,
+  IntentStatus,
+  LendParams,
+  WithdrawParams,
+} from './intent.js'
 
 export type ListIntentsParams = PageParams & {
   walletId?: string | undefined
   /** One status or several. */
-  status?: intent.IntentStatus | readonly intent.IntentStatus[] | undefined
-  action?: intent.Action | undefined
+  status?: IntentStatus | readonly IntentStatus[] | undefined
+  action?: Action | undefined
   createdAfter?: Date | string | undefined
   createdBefore?: Date | string | undefined
 }
@@ -31,29 +38,27 @@ const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
 export function createIntents(api: Api) {
   const { get, post, postWithoutKey, list } = api
   // Async, so that an invalid amount rejects like every other error.
-  const create = async (params: intent.CreateIntentParams, options?: WriteOptions) =>
+  const create = async (params: CreateIntentParams, options?: WriteOptions) =>
     post<Intent>('/v1/intents', toBody(params), options)
   return {
     /** Creates an intent of any action. @throws {InsufficientFundsError} */
     create,
 
     /** Lends at the best rate, or on `chain`. @throws {InsufficientFundsError} */
-    lend: (params: intent.LendParams, options?: WriteOptions): Promise<Intent> =>
+    lend: (params: LendParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'lend' }, options),
 
     /** Withdraws lent money on `chain`. @throws {InsufficientFundsError} */
-    withdraw: (params: intent.WithdrawParams, options?: WriteOptions): Promise<Intent> =>
+    withdraw: (params: WithdrawParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'withdraw' }, options),
 
     /** Moves money from one chain to another. @throws {InsufficientFundsError} */
-    bridge: (params: intent.BridgeParams, options?: WriteOptions): Promise<Intent> =>
+    bridge: (params: BridgeParams, options?: WriteOptions): Promise<Intent> =>
       create({ ...params, action: 'bridge' }, options),
 
     /** The plan of an intent. Nothing is stored or charged. */
-    preview: async (
-      params: intent.CreateIntentParams,
-      options?: CallOptions,
-    ): Promise<intent.DryRun> => postWithoutKey('/v1/intents?dryRun=true', toBody(params), options),
+    preview: async (params: CreateIntentParams, options?: CallOptions): Promise<DryRun> =>
+      postWithoutKey('/v1/intents?dryRun=true', toBody(params), options),
 
     /** @throws {IntentNotFoundError} */
     get: (id: string, { wait }: GetIntentParams = {}, options?: CallOptions): Promise<Intent> =>
@@ -93,7 +98,7 @@ export function createIntents(api: Api) {
   }
 }
 
-const toBody = (params: intent.CreateIntentParams) => ({
+const toBody = (params: CreateIntentParams) => ({
   ...params,
   amount: toAmount(params.amount),
 })

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 type Ids = typeof ids
-type Endpoint = {
+type DocumentedEndpoint = {
   method: 'GET' | 'POST'
   path: string
   body?: (ids: Ids) => object
@@ -24,7 +24,7 @@ type Endpoint = {
   never: string
 }
 /** The table of the document. Where it lists no credits, none are taken. */
-const endpoints: Endpoint[] = [
+const endpoints: DocumentedEndpoint[] = [
   {
     ...{ method: 'POST', path: '/v1/wallets', body: () => ({ userId: 'new' }), status: 201 },
     ...{ purpose: 'creates a wallet', credits: 1, never: 'PUT' },
@@ -61,8 +61,9 @@ const endpoints: Endpoint[] = [
 ]
 
 const get = (path: string) => world.api.call('GET', path, { key: world.key })
-const pathOf = ({ path }: Endpoint) => path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
-const call = (endpoint: Endpoint, method: string = endpoint.method) => {
+const pathOf = ({ path }: DocumentedEndpoint) =>
+  path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
+const call = (endpoint: DocumentedEndpoint, method: string = endpoint.method) => {
   const content = method === 'GET' ? undefined : (endpoint.body?.(ids) ?? {})
   return world.api.call(method, pathOf(endpoint), { key: world.key, body: content })
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 
 let world: ChainWorld
 let walletId: string
@@ -30,7 +30,7 @@ const invalid = (path: string) => ({
   body: { error: 'INVALID_REQUEST', details: { issues: [{ path, message: expect.any(String) }] } },
 })
 /** The fields that an answer complains of. */
-const faultsOf = ({ body }: Answer) =>
+const faultsOf = ({ body }: ApiResponse) =>
   ((body.details?.issues ?? []) as { path: string }[]).map(({ path }) => path)
 const plan = (fields: object) => ({ status: 201, body: { executionPlan: fields } })
 
@@ -126,8 +126,8 @@ describe('POST /intents: rules', () => {
   )
 
   test('2. it is withdrawn from that chain only, and from none that does not exist', async () => {
-    const lacking = { status: 400, body: { error: 'INSUFFICIENT_FUNDS' } }
-    expect(await withdraw({ chain: 'arbitrum' })).toMatchObject(lacking)
+    const insufficient = { status: 400, body: { error: 'INSUFFICIENT_FUNDS' } }
+    expect(await withdraw({ chain: 'arbitrum' })).toMatchObject(insufficient)
     expect(await withdraw({ chain: 'solana' })).toMatchObject(invalid('chain'))
   })
 
@@ -173,7 +173,7 @@ describe('POST /intents: rules', () => {
     expect(await read(`/v1/intents/${body.id}`)).toEqual(body)
   })
 
-  test('4. an interval of 5 to 10 seconds is recommended, in what the service says of itself', async () => {
+  test('4. an interval of 5 to 10 seconds is recommended in the documents of the service', async () => {
     const { paths } = await read('/openapi.json')
     expect(paths).toMatchObject({
       '/intents': { post: { description: expect.stringContaining('every 5 to 10 seconds') } },

@@ -71,7 +71,7 @@ describe('Intent failure reasons of bridges', () => {
     expect(chains).toContainEqual({ chain: 'arbitrum-sepolia', tokens })
   })
 
-  test('BRIDGE_TIMEOUT is transient: what was burned is late, and waited for', async () => {
+  test('BRIDGE_TIMEOUT is transient: the burned money is late, and the intent waits', async () => {
     const { id, input } = await newBridge()
     const { bridge, awaitAttestation } = activitiesOf(2 * HOUR_MS)
     await run(bridge, input)
@@ -84,7 +84,7 @@ describe('Intent failure reasons of bridges', () => {
     expect(intent).not.toHaveProperty('error')
   })
 
-  test('BRIDGE_TIMEOUT ends the intent after long, and the wait for the money goes on', async () => {
+  test('BRIDGE_TIMEOUT fails the intent after a long wait, and the mint stays pending', async () => {
     const { id, input } = await newBridge()
     const { bridge, awaitAttestation } = activitiesOf(HOUR_MS)
     await run(bridge, input)
@@ -97,7 +97,7 @@ describe('Intent failure reasons of bridges', () => {
   })
 })
 
-/** The burn is confirmed since a while, and nobody attests it. */
+/** The burn was confirmed some time ago, and has no attestation. */
 async function burn(intentId: string, ageMs: number): Promise<void> {
   const { db } = world.database
   const operation = db('operation').where({ intent_id: intentId })

@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../../chainWorld.js'
 import { decimalText } from '../formats.js'
 
-type Step = { type: string; sequence: number; amount: string } & Record<string, unknown>
-type Plan = { strategy: string; targetChain: string; steps: Step[] } & Record<string, unknown>
+type StepBody = { type: string; sequence: number; amount: string } & Record<string, unknown>
+type ExecutionPlanBody = { strategy: string; targetChain: string; steps: StepBody[] } & Record<
+  string,
+  unknown
+>
 const kinds = ['direct', 'bridged', 'moved', 'taken', 'swapped', 'swappedOut'] as const
 
 let world: ChainWorld
-let plans: Record<(typeof kinds)[number], Plan>
+let plans: Record<(typeof kinds)[number], ExecutionPlanBody>
 
 /** Plans of 10 USDC each: every strategy, and every type of step. */
 beforeAll(async () => {
@@ -30,10 +33,10 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-async function planFor({ id }: WalletBody, more: object): Promise<Plan> {
+async function planFor({ id }: WalletBody, more: object): Promise<ExecutionPlanBody> {
   const { status, body } = await world.lend(id, 10, more, '?dryRun=true')
   expect(status).toBe(200)
-  return body.executionPlan as Plan
+  return body.executionPlan as ExecutionPlanBody
 }
 const stepsOf = (type: string) =>
   Object.values(plans).flatMap(({ steps }) => steps.filter((step) => step.type === type))
@@ -67,7 +70,7 @@ describe('executionPlan', () => {
     expect(plans[kind].steps.map(({ type }) => type)).toEqual(types)
   })
 
-  test.each(kinds)('estimates and reasoning are there, whatever the strategy: %s', (kind) => {
+  test.each(kinds)('every strategy has estimates and reasoning: %s', (kind) => {
     expect(plans[kind]).toMatchObject({
       estimatedGasUsd: expect.any(Number),
       estimatedTime: expect.stringMatching(/^\d+-\d+ (seconds|minutes)$/),

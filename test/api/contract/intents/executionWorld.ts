@@ -12,7 +12,7 @@ import { toUnits } from '../../../../domain/money.js'
 import { createWorld } from '../../../relayer/world/fixture.js'
 import { setFrozen } from '../../../relayer/world/scenes/freeze.js'
 import { closedUrl } from '../../../planning/chains.js'
-import { standInTemporal, startApi, type Answer } from '../../api.js'
+import { standInTemporal, startApi, type ApiResponse } from '../../api.js'
 import { outcomesByHand } from '../../../support/outcomes.js'
 import type { ApplicationFailure } from '@temporalio/common'
 import type { WalletBody } from '../../chainWorld.js'
@@ -70,14 +70,14 @@ export async function startExecutionWorld() {
     read: async (intentId: string) => (await get(`/v1/intents/${intentId}`)).body,
 
     /** Hands the deposit of an intent to the relayer. */
-    async submit({ body }: Answer): Promise<void> {
+    async submit({ body }: ApiResponse): Promise<void> {
       const { step, ...owner } = await stepOf(body.id)
       const input = { units: toUnits(step.amount, chainWorld.chain.usdc.decimals).toString() }
       await chainWorld.submit({ ...owner, sequence: 1, kind: 'deposit', chainId, input })
     },
 
     /** Reads the outcome of the deposit and writes the end of the intent, as its workflow does. */
-    async finish({ body }: Answer): Promise<void> {
+    async finish({ body }: ApiResponse): Promise<void> {
       const intentId = body.id
       const input = { ...(await stepOf(intentId)), deadlineMs: Date.now() + 3_600_000 }
       try {
@@ -91,21 +91,21 @@ export async function startExecutionWorld() {
     },
 
     /** Executes an intent from its plan to its end. */
-    async execute(planned: Answer): Promise<void> {
+    async execute(planned: ApiResponse): Promise<void> {
       await this.submit(planned)
       await chainWorld.round()
       await this.finish(planned)
     },
 
     /** Executes an intent whose deposit was deferred, without waiting for its time. */
-    async resume(planned: Answer): Promise<void> {
+    async resume(planned: ApiResponse): Promise<void> {
       const deferred = chainWorld.db('operation').where({ intent_id: planned.body.id })
       await deferred.update({ retry_after: chainWorld.db.raw('clock_timestamp()') })
       await this.execute(planned)
     },
 
     /** Executes an intent whose market stops taking deposits after the deposit was signed. */
-    async executeInVain(planned: Answer): Promise<void> {
+    async executeInVain(planned: ApiResponse): Promise<void> {
       await this.submit(planned)
       await chainWorld.sign()
       await setFrozen(chainWorld, true)
@@ -119,7 +119,7 @@ export async function startExecutionWorld() {
     },
 
     /** Sends the money of a funding, as its workflow does. */
-    async pay({ body }: Answer): Promise<void> {
+    async pay({ body }: ApiResponse): Promise<void> {
       const funding = await findFunding(workerDb, body.id)
       if (!funding) throw new Error('There is no such funding.')
       const { accountId, walletId, units } = funding
@@ -138,14 +138,14 @@ export async function startExecutionWorld() {
   }
 
   async function stepOf(intentId: string): Promise<Omit<DepositInput, 'deadlineMs'>> {
-    const row = await database.db('intent').where({ id: intentId }).first<IntentRow>()
+    const row = await database.db('intent').where({ id: intentId }).first<StoredIntent>()
     const [step] = row.plan.steps
     return { intentId, accountId: row.account_id, walletId: row.wallet_id, step }
   }
 }
 
 type DepositInput = Parameters<Activities['deposit']>[0]
-type IntentRow = {
+type StoredIntent = {
   account_id: string
   wallet_id: string
   plan: { steps: [DepositInput['step']] }

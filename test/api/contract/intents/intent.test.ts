@@ -3,17 +3,17 @@ import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
 import { decimalText, integerText, intentId, isoUtc, txHash } from '../formats.js'
 import type { WalletBody } from '../../chainWorld.js'
 
-type Intent = Awaited<ReturnType<ExecutionWorld['read']>>
-type Cost = { gasUsed: string; gasCostUsd: number }
-type Results = { transactions: Cost[]; totalGasUsed: string; totalGasCostUsd: number }
+type PolledIntent = Awaited<ReturnType<ExecutionWorld['read']>>
+type GasCost = { gasUsed: string; gasCostUsd: number }
+type ResultsBody = { transactions: GasCost[]; totalGasUsed: string; totalGasCostUsd: number }
 
 let world: ExecutionWorld
 let wallet: WalletBody
-let pending: Intent
-let planned: Intent
-let executing: Intent
-let completed: Intent
-let failed: Intent
+let pending: PolledIntent
+let planned: PolledIntent
+let executing: PolledIntent
+let completed: PolledIntent
+let failed: PolledIntent
 
 /** Intents of one wallet, each read when it is in its state; the one of 1.5 USDC in three of them. */
 beforeAll(async () => {
@@ -33,12 +33,12 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** The plan without what is told of the way of its steps. */
-function planOf({ executionPlan }: Intent): unknown {
+/** The plan without the progress of its steps. */
+function planOf({ executionPlan }: PolledIntent): unknown {
   const { steps, ...plan } = executionPlan as { steps: Record<string, unknown>[] }
-  const told = ['status', 'startedAt', 'endedAt', 'txHash', 'waitingFor', 'operations']
+  const progress = ['status', 'startedAt', 'endedAt', 'txHash', 'waitingFor', 'operations']
   const planned = steps.map((step) => {
-    return Object.fromEntries(Object.entries(step).filter(([name]) => !told.includes(name)))
+    return Object.fromEntries(Object.entries(step).filter(([name]) => !progress.includes(name)))
   })
   return { ...plan, steps: planned }
 }
@@ -58,7 +58,7 @@ describe('Intent', () => {
     expect(statuses).toEqual(['pending', 'planning', 'executing', 'completed', 'failed'])
   })
 
-  test('action: a string, what was asked for', () => {
+  test('action: a string, as requested', () => {
     expect(planned.action).toBe('lend')
   })
 
@@ -94,7 +94,7 @@ describe('Intent', () => {
     expect(failed.error).toMatchObject({ message: expect.any(String), code: expect.any(String) })
   })
 
-  test('createdAt: an ISO 8601 UTC timestamp that stays', () => {
+  test('createdAt: a constant ISO 8601 UTC timestamp', () => {
     expect(planned.createdAt).toMatch(isoUtc)
     expect(completed.createdAt).toBe(planned.createdAt)
   })
@@ -144,8 +144,8 @@ describe('executionPlan', () => {
 })
 
 describe('results', () => {
-  const sum = (field: keyof Cost) => {
-    const { transactions } = completed.results as Results
+  const sum = (field: keyof GasCost) => {
+    const { transactions } = completed.results as ResultsBody
     return transactions.reduce((total, cost) => total + Number(cost[field]), 0)
   }
 
@@ -178,7 +178,7 @@ describe('results', () => {
     expect(sum('gasCostUsd')).toBeGreaterThan(0)
   })
 
-  test('finalAmount: decimal text, what was lent on the chain', async () => {
+  test('finalAmount: decimal text, the amount lent on the chain', async () => {
     expect(completed.results).toMatchObject({ finalAmount: expect.stringMatching(decimalText) })
     expect(completed.results).toHaveProperty('finalAmount', '1.5')
     // The market rounds in its own favour, and pays interest from the next second on.

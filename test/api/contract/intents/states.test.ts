@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 import type { Fault } from '../../../support/faultProxy.js'
 
 let world: ExecutionWorld
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const lend = (more: object = {}) => world.lend(walletId, 1, more)
-const read = ({ body }: Answer) => world.read(body.id)
+const read = ({ body }: ApiResponse) => world.read(body.id)
 
 describe('Intent status', () => {
   test('pending: created, waiting for processing', async () => {

@@ -17,15 +17,18 @@ afterEach(() => {
 })
 afterAll(() => events?.stop())
 
-type Page = { data: { id: string; type: string; intentId: string }[]; nextCursor: string | null }
+type EventListBody = {
+  data: { id: string; type: string; intentId: string }[]
+  nextCursor: string | null
+}
 
 const list = async (query = '') => {
   const answer = await events.world.api.call('GET', `/v1/events${query}`, { key: me.key })
   expect(answer.status).toBe(200)
-  return answer.body as unknown as Page
+  return answer.body as unknown as EventListBody
 }
 /** Other databases of the server hold news back for a moment. */
-async function listed(count: number, query = ''): Promise<Page> {
+async function listed(count: number, query = ''): Promise<EventListBody> {
   for (;;) {
     const page = await list(query)
     if (page.data.length >= count) return page
@@ -51,7 +54,7 @@ describe('GET /v1/events as a list', () => {
     expect((await list(`?intentId=${other}`)).data).toEqual(all.data.slice(2))
   })
 
-  test('of some types, of a wallet, and of nobody else', async () => {
+  test('filters by type and wallet, and returns no event of another account', async () => {
     const id = await events.newIntent(me)
     await setExecuting(events.worker, id)
     await setCompleted(events.worker, id)
@@ -84,7 +87,7 @@ describe('GET /v1/events as a list', () => {
 })
 
 describe('GET /v1/events as a stream', () => {
-  test('tells from now on; who saw nothing yet goes on where he began', async () => {
+  test('starts with new events; a client without an event resumes at its start', async () => {
     const id = await events.newIntent(me)
     await listed(2)
     const client = await events.open('/v1/events', me)
@@ -95,11 +98,11 @@ describe('GET /v1/events as a stream', () => {
     const again = await events.open('/v1/events', { key: me.key, lastEventId })
     await again.until(1)
     await setCompleted(events.worker, id)
-    const told = await again.until(2)
-    expect(told.map(({ event }) => event)).toEqual(['intent.executing', 'intent.completed'])
+    const received = await again.until(2)
+    expect(received.map(({ event }) => event)).toEqual(['intent.executing', 'intent.completed'])
   })
 
-  test('in an account without a timeline, too', async () => {
+  test('an account without past events', async () => {
     const client = await events.open('/v1/events', me)
     while (client.lastEventId === '') await new Promise((resolve) => setTimeout(resolve, 5))
     client.close()
@@ -118,8 +121,8 @@ describe('GET /v1/events as a stream', () => {
     await setExecuting(events.worker, other)
     await setExecuting(events.worker, one)
     await setCompleted(events.worker, one)
-    const told = await client.until(2)
-    expect(told.map(({ event, data }) => [event, data.intentId])).toEqual([
+    const received = await client.until(2)
+    expect(received.map(({ event, data }) => [event, data.intentId])).toEqual([
       ...[
         ['intent.planned', one],
         ['intent.executing', one],

@@ -3,7 +3,7 @@ import { setExecuting } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
-/** What a client is told who goes on after an event that is kept no longer. */
+/** Clients that resume after an event that is no longer stored. */
 let events: EventWorld
 let me: Customer
 
@@ -21,7 +21,7 @@ afterAll(() => events?.stop())
 const database = () => events.world.database.db
 const get = (path: string) => events.world.api.call('GET', path, { key: me.key })
 
-/** As when the months of all events so far are dropped; times are told to the millisecond. */
+/** Deletes all events so far, as the monthly cleanup does. Times have millisecond precision. */
 async function forgetAll(): Promise<string> {
   const { rows } = await database().raw<{ rows: [{ last: bigint }] }>(
     `with gone as (delete from intent_event returning id)
@@ -35,7 +35,7 @@ async function complete(id: string): Promise<void> {
   await setCompleted(events.worker, id)
 }
 
-describe('an event that is kept no longer', () => {
+describe('an event that is no longer stored', () => {
   test('as `after` of a list, as Last-Event-ID of a stream: 400 with the reason event_gone', async () => {
     await complete(await events.newIntent(me))
     const last = await forgetAll()
@@ -50,7 +50,7 @@ describe('an event that is kept no longer', () => {
     expect(stream.status).toBe(400)
   })
 
-  test('one that never was is told from it; one that is kept goes on without a gap', async () => {
+  test('an unknown id gets another error; a stored event resumes without a gap', async () => {
     await complete(await events.newIntent(me))
     await forgetAll()
     const id = await events.newIntent(me)
@@ -61,14 +61,14 @@ describe('an event that is kept no longer', () => {
     expect(unknown.body.details.reason).toBeUndefined()
     const stream = await events.open('/v1/events', { key: me.key, lastEventId: first ?? '' })
     await complete(id)
-    const told = await stream.until(3)
-    expect(told[0]?.id).toBe(second)
-    expect(told.map(({ event }) => event)).toEqual([
+    const received = await stream.until(3)
+    expect(received[0]?.id).toBe(second)
+    expect(received.map(({ event }) => event)).toEqual([
       ...['intent.planned', 'intent.executing', 'intent.completed'],
     ])
   })
 
-  test('the stream of an intent that was over by then: 204; of one that goes on: what comes', async () => {
+  test('the stream of an intent that had ended: 204; of one that runs: new events', async () => {
     const [over, running] = [await events.newIntent(me), await events.newIntent(me)]
     await complete(over)
     await forgetAll()

@@ -29,7 +29,7 @@ const call = (method: string, path: string, key?: string) =>
 const database = () => events.world.database.db
 
 describe('POST /v1/intents/:intentId/read-token', () => {
-  test('makes a token for a quarter of an hour, of which only the digest is stored', async () => {
+  test('creates a token for 15 minutes and stores only its digest', async () => {
     const { status, body } = await make()
     expect([status, body.intentId]).toEqual([201, intentId])
     const lives = Date.parse(String(body.expiresAt)) - Date.now()
@@ -43,7 +43,7 @@ describe('POST /v1/intents/:intentId/read-token', () => {
     expect(rows[0]?.text).not.toContain(String(body.token).slice('svc_rt_'.length))
   })
 
-  test('costs nothing, and a key that may only read may make one', async () => {
+  test('is free, and a read-only key may create one', async () => {
     const key = await createApiKey(database(), me.accountId, { name: 'r', scopes: ['read'] })
     const { status, headers } = await make(key)
     expect([status, headers.get('x-credits-charged')]).toEqual([201, '0'])
@@ -56,7 +56,7 @@ describe('POST /v1/intents/:intentId/read-token', () => {
 })
 
 describe('a read token', () => {
-  test('opens its intent and the events, in the header and in the query, at no cost', async () => {
+  test('grants its intent and the events, by header and by query, free of charge', async () => {
     const token = await makeToken()
     const byHeader = await call('GET', `/v1/intents/${intentId}`, token)
     const byQuery = await call('GET', `/v1/intents/${intentId}?token=${token}`)
@@ -72,7 +72,7 @@ describe('a read token', () => {
     expect(await row.first('total_used')).toEqual({ total_used: 0n })
   })
 
-  test('opens nothing else', async () => {
+  test('grants nothing else', async () => {
     const token = await makeToken()
     const other = await events.newIntent(me)
     const refused = await Promise.all([
@@ -92,7 +92,7 @@ describe('a read token', () => {
     expect(unknown.map(({ status }) => status)).toEqual(Array<number>(7).fill(401))
   })
 
-  test('is over when its time is, and its stream with it; then it is deleted', async () => {
+  test('expires together with its stream; then it is deleted', async () => {
     const token = await makeToken()
     const client = await events.open(`/v1/intents/${intentId}/events?token=${token}`)
     await client.until(2)
@@ -105,11 +105,11 @@ describe('a read token', () => {
     expect(await deleteExpiredTokens(events.worker, 1_000)).toBe(0)
   })
 
-  test('has a window of its own: 60 a minute, and none of the account', async () => {
+  test('has its own rate limit of 60 per minute, apart from the account', async () => {
     const token = await makeToken()
     const statuses: number[] = []
     for (let turn = 0; turn < 61; turn++) {
-      // A new minute would begin to count anew.
+      // A new minute would reset the count.
       await database().raw('update read_token set win = floor(extract(epoch from now()) / 60)')
       statuses.push((await call('GET', `/v1/intents/${intentId}`, token)).status)
     }
@@ -118,7 +118,7 @@ describe('a read token', () => {
     expect(row).toEqual({ win_used: 1 })
   })
 
-  test('stands in no line of the log', async () => {
+  test('is never logged', async () => {
     const token = await makeToken()
     await call('GET', `/v1/intents/${intentId}?token=${token}`)
     await call('GET', `/v1/intents/${intentId}?token=${token}&x=1`)
@@ -143,7 +143,7 @@ describe('a page of another origin', () => {
     expect(good.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  test('asks before it sends a header of its own, on these two paths only', async () => {
+  test('may send a preflight request, on these two paths only', async () => {
     const ask = (path: string, headers: object = {}) =>
       fetch(events.world.api.url + path, {
         method: 'OPTIONS',

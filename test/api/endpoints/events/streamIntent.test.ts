@@ -10,10 +10,10 @@ import {
   setCompleted,
   type TestWallet,
 } from '../../../db/rows.js'
-import { startWorld, type World } from '../../api.js'
+import { startWorld, type ApiWorld } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
 
-let world: World
+let world: ApiWorld
 let worker: Db
 let wallet: TestWallet
 let key: string
@@ -44,8 +44,8 @@ const follow = async (intentId: string, { query = '', lastEventId = '' } = {}) =
   clients.push(client)
   return client
 }
-/** Waits until so many events of an intent may be told: an older transaction may run still. */
-async function untilTold(intentId: string, count: number): Promise<void> {
+/** Waits until so many events of an intent are visible. An older open transaction hides them. */
+async function untilVisible(intentId: string, count: number): Promise<void> {
   const { db } = world.database
   const read = () => readEvents(db, wallet.accountId, { intentId, limit: count })
   while ((await read()).length < count) await sleep(5)
@@ -56,7 +56,7 @@ const failure = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
 const recovered = { txHash: '0x1', chain: 'base-sepolia', asset: 'USDC', amount: '1' }
 
 describe('GET /v1/intents/:intentId/events', () => {
-  test('tells the timeline from its beginning, and what happens, until the end', async () => {
+  test('sends past events, then new ones, until the end', async () => {
     const id = await insert()
     const client = await follow(id)
     expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -86,7 +86,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(client.events[2]?.data.data).toEqual({ status: 'failed', error: failure })
   })
 
-  test.each(['header', 'query'])('goes on after the last event, by %s', async (way) => {
+  test.each(['header', 'query'])('resumes after the last event, by %s', async (way) => {
     const id = await insert()
     const [, last] = await (await follow(id)).until(2)
     const from =
@@ -99,7 +99,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(typesOf(client)).toEqual(['intent.executing', 'intent.completed'])
   })
 
-  test('204 for who has had all of it: an EventSource comes no more', async () => {
+  test('204 for a client with all events: an EventSource stops reconnecting', async () => {
     const id = await insert()
     await setFailed(worker, id, failure)
     const client = await follow(id)
@@ -109,12 +109,12 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect([again.status, again.events]).toEqual([204, []])
   })
 
-  test('an end that was reopened round is none: the stream goes on to the next one', async () => {
+  test('a reopened end does not end the stream: it continues to the next end', async () => {
     const id = await insert()
     await setExecuting(worker, id)
     await setCompleted(worker, id)
     await world.database.db.raw(`select transition_intent(?, 'reopened')`, [id])
-    await untilTold(id, 5)
+    await untilVisible(id, 5)
     const client = await follow(id)
     await client.until(5)
     await setFailed(worker, id, failure)
@@ -124,7 +124,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     ])
   })
 
-  test('BRIDGE_TIMEOUT is no end: the recovery is', async () => {
+  test('BRIDGE_TIMEOUT does not end the stream: the recovery does', async () => {
     const id = await insert()
     await setFailed(worker, id, timeout)
     const client = await follow(id)
@@ -134,7 +134,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(typesOf(client).slice(2)).toEqual(['intent.failed', 'intent.recovered'])
   })
 
-  test('a comment comes while nothing happens', async () => {
+  test('a heartbeat comment is sent without events', async () => {
     const client = await follow(await insert())
     await client.until(2)
     while (client.comments < 3) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -148,7 +148,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     expect(response.status).toBe(200)
   })
 
-  test('costs nothing and counts once', async () => {
+  test('is free and counts as one request', async () => {
     const client = await follow(await insert())
     await client.until(2)
     const row = world.database.db('account').where({ id: wallet.accountId })

@@ -6,7 +6,7 @@ import { setExecuting } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { silentChains } from '../../../planning/chains.js'
 import { startApi, type TestApi } from '../../api.js'
-import type { Told } from '../../eventClient.js'
+import type { ReceivedEvent } from '../../eventClient.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
 const limits = { pollMs: 300, bufferBytes: 20_000, heartbeatMs: 200 }
@@ -26,7 +26,7 @@ afterAll(() => events?.stop())
 
 const database = () => events.world.database.db
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-const idsOf = (told: Told[]) => told.map(({ id }) => id)
+const idsOf = (events: ReceivedEvent[]) => events.map(({ id }) => id)
 
 /** A sequence that its seed names. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
 function random(seed: number): (below: number) => number {
@@ -37,7 +37,7 @@ function random(seed: number): (below: number) => number {
   }
 }
 
-/** What is stored of the account, in the order in which it is to be told. */
+/** The stored events of the account, in the order in which streams send them. */
 async function stored(): Promise<string[]> {
   const rows = database()('intent_event').where({ account_id: me.accountId })
   const ids = await rows.orderBy(['xact', 'id']).pluck<bigint[]>('id')
@@ -71,7 +71,7 @@ const anotherApi = (): Promise<TestApi> =>
   })
 
 describe('streams', () => {
-  test('transactions that end in no order: every client is told each event once, in order', async () => {
+  test('transactions that commit out of order: every client receives each event once, in order', async () => {
     const seed = randomInt(2 ** 31)
     console.log(`seed ${seed}`)
     const ids = await Promise.all(Array.from({ length: 20 }, () => events.newIntent(me)))
@@ -83,13 +83,13 @@ describe('streams', () => {
     for (const client of clients) await client.until(4 * ids.length)
     await single.ended
     const order = await stored()
-    for (const { events: told } of clients) expect(idsOf(told)).toEqual(order)
+    for (const { events } of clients) expect(idsOf(events)).toEqual(order)
     const own = clients[0]?.events.filter(({ data }) => data.intentId === ids[0]) ?? []
     expect(single.events).toEqual(own)
     expect(own).toHaveLength(4)
   })
 
-  test('a process ends in the middle: clients that go on at another miss nothing and get nothing twice', async () => {
+  test('a process stops in the middle: clients that resume at another one miss and repeat no event', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, () => events.newIntent(me)))
     const [first, second] = [await anotherApi(), await anotherApi()]
     try {
@@ -102,16 +102,16 @@ describe('streams', () => {
       await first.drain()
       await client.ended
       const again = await follow(second, client.lastEventId)
-      const told = await again.until(4 * ids.length - client.events.length)
+      const received = await again.until(4 * ids.length - client.events.length)
       await work
-      expect([...idsOf(client.events), ...idsOf(told)]).toEqual(await stored())
+      expect([...idsOf(client.events), ...idsOf(received)]).toEqual(await stored())
     } finally {
       await first.stop()
       await second.stop()
     }
   })
 
-  test('what another transaction holds back comes soon after its end, without another word', async () => {
+  test('events behind an open transaction are sent soon after its end, without a notification', async () => {
     const id = await events.newIntent(me)
     const client = await events.open('/v1/events?after=evt_0', me)
     await client.until(2)
@@ -124,7 +124,7 @@ describe('streams', () => {
     await client.until(3)
   })
 
-  test('without a word from the database the poll finds what is new', async () => {
+  test('without notifications of the database the poll finds new events', async () => {
     const { db, temporal } = events.world
     const deaf = await startApi({
       ...{ db, temporal: temporal.client, ...silentChains(), streamLimits: limits },
@@ -140,7 +140,7 @@ describe('streams', () => {
     }
   })
 
-  test('a stream ends when its key is revoked; the others go on', async () => {
+  test('a stream ends when its key is revoked; the others continue', async () => {
     const id = await events.newIntent(me)
     const other = await events.newCustomer()
     const [mine, theirs] = [
@@ -164,7 +164,7 @@ describe('streams', () => {
     await client.ended
   })
 
-  test('who does not read is cut off, goes on where he was, and holds up nobody', async () => {
+  test('a slow client is disconnected, resumes where it was, and delays no other client', async () => {
     const [slow, quick] = [
       await events.open('/v1/events?after=evt_0', me),
       await events.open('/v1/events?after=evt_0', me),
@@ -187,9 +187,9 @@ describe('streams', () => {
     slow.resume()
     await slow.ended
     expect(cut).toBe(true)
-    const { lastEventId, events: told } = slow
+    const { lastEventId, events: before } = slow
     const again = await events.open('/v1/events', { key: me.key, lastEventId })
-    const rest = await again.until(3 * intents - 1 - told.length)
-    expect([...idsOf(told), ...idsOf(rest)]).toEqual(idsOf(quick.events))
+    const rest = await again.until(3 * intents - 1 - before.length)
+    expect([...idsOf(before), ...idsOf(rest)]).toEqual(idsOf(quick.events))
   })
 })

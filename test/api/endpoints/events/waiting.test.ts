@@ -26,7 +26,7 @@ const read = async (query = '') => {
   return { ...answer, version: answer.headers.get('x-intent-version') ?? '' }
 }
 /** Resolves when requests of a customer were let in. */
-async function untilSomebodyWaits(count = 1, { world } = events, { accountId } = me) {
+async function untilWaiting(count = 1, { world } = events, { accountId } = me) {
   const { db } = world.database
   for (;;) {
     const row = await db('account').where({ id: accountId }).first<{ win_used: number }>('win_used')
@@ -36,9 +36,9 @@ async function untilSomebodyWaits(count = 1, { world } = events, { accountId } =
 }
 
 describe('GET /v1/intents/:intentId?wait', () => {
-  test('answers at the next change, and costs what a read costs', async () => {
+  test('responds at the next change, at the price of a read', async () => {
     const waiting = read('?wait=60')
-    await untilSomebodyWaits()
+    await untilWaiting()
     await setExecuting(events.worker, intentId)
     const { status, body, headers } = await waiting
     expect([status, body.status]).toEqual([200, 'executing'])
@@ -73,22 +73,22 @@ describe('GET /v1/intents/:intentId?wait', () => {
     expect((await read(`?wait=60&version=${version}`)).body.status).toBe('failed')
   })
 
-  test('when nothing changes, the same comes after that time', async () => {
+  test('without a change, the same state is returned after that time', async () => {
     const { version, body } = await read()
     const late = await read(`?wait=1&version=${version}`)
     expect([late.status, late.version, late.body]).toEqual([200, version, body])
   })
 
-  test('whoever waits is answered when this process ends', async () => {
+  test('waiting requests are answered when the process stops', async () => {
     const waiting = read('?wait=60')
-    await untilSomebodyWaits()
+    await untilWaiting()
     const other = await startEventWorld({})
     try {
       const customer = await other.newCustomer()
       const id = await other.newIntent(customer)
       const path = `/v1/intents/${id}?wait=60`
       const pending = other.world.api.call('GET', path, { key: customer.key })
-      await untilSomebodyWaits(1, other, customer)
+      await untilWaiting(1, other, customer)
       await other.world.api.drain()
       expect((await pending).body.status).toBe('planning')
     } finally {
@@ -102,9 +102,9 @@ describe('GET /v1/intents/:intentId?wait', () => {
     expect((await read(`?wait=${wait}`)).status).toBe(400)
   })
 
-  test('error: RATE_LIMITED above the streams that an account may have, and room again', async () => {
+  test('error: RATE_LIMITED above the streams of an account, until one closes', async () => {
     const waiting = [read('?wait=60'), read('?wait=60'), read('?wait=60')]
-    await untilSomebodyWaits(3)
+    await untilWaiting(3)
     const refused = await read('?wait=60')
     expect([refused.status, refused.body.details.window]).toEqual([429, 'open streams'])
     await setExecuting(events.worker, intentId)
@@ -126,7 +126,7 @@ describe('GET /v1/demo/fund/:fundingId?wait', () => {
 })
 
 describe('readUntil', () => {
-  test('a wait that the database refuses gives its seat back, and leaves nothing at any signal', async () => {
+  test('a wait that the database rejects releases its seat and all listeners', async () => {
     const [gone, closing] = [new AbortController().signal, new AbortController().signal]
     let seats = 0
     const takeSeat = () => {

@@ -6,7 +6,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../../db/rows.js'
-import { startWorld, type World } from '../../api.js'
+import { startWorld, type ApiWorld } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
 import type { StreamLimits } from '../../../../api/http/streaming/stream.js'
 
@@ -14,8 +14,8 @@ export type Customer = TestWallet & { key: string }
 type Wishes = { key?: string; lastEventId?: string; url?: string }
 
 export type EventWorld = {
-  world: World
-  /** Whoever changes intents. */
+  world: ApiWorld
+  /** The connection that changes intents. */
   worker: Db
   newCustomer(): Promise<Customer>
   /** An intent with a plan: two events. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun, notBegun, withoutProgress } from './begun.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 
 const usdc = 1_000_000n
 
@@ -17,9 +17,9 @@ const post = (body: unknown, query = '') =>
 const any = { walletId: 'w', amount: 1 }
 const withdraw = { ...any, action: 'withdraw', chain: 'base' }
 const bridge = { ...any, action: 'bridge', fromChain: 'base', toChain: 'arbitrum-sepolia' }
-const rowOf = ({ body }: Answer) =>
+const rowOf = ({ body }: ApiResponse) =>
   world.database.db('intent').where({ id: body.id }).first<object>()
-const reservationsOf = ({ body }: Answer) =>
+const reservationsOf = ({ body }: ApiResponse) =>
   world.database.db('reservation').where({ intent_id: body.id }).orderBy('sequence')
 const balance = async () =>
   (await world.api.call('GET', '/dashboard/credits', { key: world.key })).body.balance
@@ -133,7 +133,7 @@ describe('POST /v1/intents: bridge', () => {
     expect(headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('goes the slow way at no fee when the fast one would leave nothing', async () => {
+  test('uses the standard transfer without a fee when the fast fee exceeds the amount', async () => {
     const { id: walletId } = await world.newWallet({ 'base-sepolia': 1n })
     const { body } = await post({ ...bridge, walletId, amount: '0.000001' })
     expect(body.executionPlan).toMatchObject({
@@ -181,7 +181,7 @@ describe('POST /v1/intents: withdraw', () => {
     })
   })
 
-  test('reserves what stands for the money in the market', async () => {
+  test('reserves the market tokens of the money', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)
     const answer = await post({ ...withdraw, walletId: wallet.id, amount: 3 })
@@ -196,7 +196,7 @@ describe('POST /v1/intents: withdraw', () => {
     expect([status, body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
   })
 
-  test('a market of another dollar: swaps what comes out to USDC', async () => {
+  test('a market of another dollar: swaps the output to USDC', async () => {
     const wallet = await world.newWallet()
     await world.supply('ethereum-sepolia', wallet, 5n * usdc)
     const body = { ...withdraw, walletId: wallet.id, chain: 'ethereum' }
@@ -210,7 +210,7 @@ describe('POST /v1/intents: withdraw', () => {
     })
   })
 
-  test('amount `max`: everything, told as what it is worth', async () => {
+  test('amount `max`: everything, at its current value', async () => {
     const wallet = await world.newWallet()
     await world.supply('arbitrum-sepolia', wallet, 5n * usdc)
     const body = { ...withdraw, walletId: wallet.id, chain: 'arbitrum', amount: 'max' }

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
-type Held = { chain: string; asset: string; amount: string; protocol?: string }
+type FundsView = { chain: string; asset: string; amount: string; protocol?: string }
 
-/** What an intent tells of itself before anybody has taken it up, besides what it is. */
-export const notBegun = (funds: Held) => ({
+/** Fields of an intent that no worker has started yet. */
+export const notBegun = (funds: FundsView) => ({
   currentStep: 1,
   waitingFor: { code: 'SERVICE', message: expect.any(String), since: expect.any(String) },
   funds: [funds],
@@ -20,15 +20,15 @@ export const bridgeNotBegun = (from: string, to: string) => ({
   ],
 })
 
-type Told = { steps: Record<string, unknown>[] }
+type DryRunPlan = { steps: Record<string, unknown>[] }
 
-/** A plan as a dry run tells it: without how far its steps have come. */
+/** A plan as a dry run returns it: without the progress of its steps. */
 export const withoutProgress = (plan: unknown) => ({
-  ...(plan as Told),
-  steps: (plan as Told).steps.map((step) => {
-    const told = { ...step }
-    delete told.status
-    delete told.operations
-    return told
+  ...(plan as DryRunPlan),
+  steps: (plan as DryRunPlan).steps.map((step) => {
+    const bare = { ...step }
+    delete bare.status
+    delete bare.operations
+    return bare
   }),
 })

@@ -27,8 +27,8 @@ const cancel = (id: string, as = world.key, request = {}) =>
 const balance = async () =>
   (await world.api.call('GET', '/dashboard/credits', { key: world.key })).body.balance as number
 
-type Lent = { id: string; walletId: string; accountId: string }
-async function newIntent(): Promise<Lent> {
+type CancellableIntent = { id: string; walletId: string; accountId: string }
+async function newIntent(): Promise<CancellableIntent> {
   const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': usdc })
   const { id } = (await world.lend(walletId, 1, { chain: 'arbitrum-sepolia' })).body
   const row = await world.database.db('intent').where({ id }).first<{ account_id: string }>()
@@ -36,7 +36,7 @@ async function newIntent(): Promise<Lent> {
 }
 
 /** What the workflow's first step does. */
-function submit({ id: intentId, walletId, accountId }: Lent) {
+function submit({ id: intentId, walletId, accountId }: CancellableIntent) {
   const input = { units: usdc.toString() }
   const order: OperationOrder = {
     ...{ intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId: 421_614, input },
@@ -62,7 +62,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(read.body).toEqual(body)
   })
 
-  test('gives the money and the credits back, once', async () => {
+  test('releases the money and refunds the credits, once', async () => {
     const { id, walletId } = await newIntent()
     const before = await balance()
     expect((await world.lend(walletId, 1)).status).toBe(400)
@@ -72,13 +72,13 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect((await world.lend(walletId, 1)).status).toBe(201)
   })
 
-  test('again: 200 with the same answer', async () => {
+  test('repeated: 200 with the same response', async () => {
     const { id } = await newIntent()
     const first = await cancel(id)
     expect((await cancel(id)).text).toBe(first.text)
   })
 
-  test('takes an empty object for a body, and nothing else', async () => {
+  test('accepts an empty object as the body, and nothing else', async () => {
     const { id } = await newIntent()
     expect((await cancel(id, world.key, { body: { force: true } })).status).toBe(400)
     expect((await cancel(id, world.key, { body: {} })).status).toBe(200)
@@ -151,7 +151,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })
 
-  test('either the cancel or the signer wins, whoever is first', async () => {
+  test('either the cancellation or the signer wins, by order of arrival', async () => {
     for (let i = 0; i < 5; i++) {
       const intent = await newIntent()
       await submit(intent)
@@ -168,7 +168,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     }
   })
 
-  test('the workflow learns it from the rows, before its first step and without a plan', async () => {
+  test('the workflow reads the cancellation from the rows, before its first step and without a plan', async () => {
     const intent = await newIntent()
     await cancel(intent.id)
     expect(await submit(intent)).toBeUndefined()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChains, type TestChains } from '../../../planning/chains.js'
-import { startWorld, type Answer, type World } from '../../api.js'
+import { startWorld, type ApiResponse, type ApiWorld } from '../../api.js'
 import type { Db } from '../../../../db/client/connect.js'
 
 const usdc = 1_000_000n
@@ -9,7 +9,7 @@ const usdc = 1_000_000n
 const CROWD = 24
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 let other: string
 
@@ -38,10 +38,10 @@ const lend = (owner: string, walletId: string) =>
     body: { walletId, action: 'lend', amount: 1 },
   })
 
-describe('while a wallet of an account is held', () => {
+describe('while a wallet of an account is locked', () => {
   let held: string
   let holder: Db
-  let stuck: Promise<Answer>[]
+  let stuck: Promise<ApiResponse>[]
   let answered: number
 
   beforeEach(async () => {
@@ -91,7 +91,7 @@ describe('while a wallet of an account is held', () => {
   })
 })
 
-describe('of many at once', () => {
+describe('many concurrent intents', () => {
   test('each is charged, and never more than there is', async () => {
     const poor = await world.newKey()
     const wallets = [await newWallet(poor), await newWallet(poor), await newWallet(poor)]
@@ -128,7 +128,7 @@ describe('of an account with as many open intents as it may have', () => {
     const walletId = await newWallet(owner)
     return { walletId, accountId: await accountOf(walletId) }
   }
-  /** Rows alone: nothing is told of them, and nobody starts them. */
+  /** Only rows: they emit no events, and no worker starts them. */
   const insertOpen = async (count: number, { walletId, accountId }: Record<string, string>) =>
     world.database.db.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica')
@@ -192,7 +192,7 @@ describe('while Temporal takes its time', () => {
     while (!asked.includes(id)) await sleep(20)
   }
 
-  test('the answer does not wait for the start, which is noted when it is made', async () => {
+  test('the response does not wait for the start, which is stored when it happens', async () => {
     const { status, body } = await lend(key, await newWallet(key))
     expect(status).toBe(201)
     await untilAsked(body.id)

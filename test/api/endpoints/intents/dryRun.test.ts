@@ -58,7 +58,7 @@ describe('POST /v1/intents?dryRun=true', () => {
     ]).toEqual(rows)
   })
 
-  test('counts on no money that another intent has reserved', async () => {
+  test('does not plan with money that another intent has reserved', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 3n * usdc })
     expect((await world.lend(id, 2)).status).toBe(201)
     const { status, body } = await world.lend(id, 2, {}, '?dryRun=true')
@@ -82,7 +82,7 @@ describe('POST /v1/intents?dryRun=true', () => {
     }
   })
 
-  test('error: UNAVAILABLE when the chains do not answer', async () => {
+  test('error: UNAVAILABLE when the chains do not respond', async () => {
     const { id: walletId } = await world.newWallet()
     const temporal = world.temporal.client
     const half = await startApi({ db: world.db, temporal, ...silentChains() })

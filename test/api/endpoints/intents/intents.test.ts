@@ -4,14 +4,15 @@ import { devnetTerms } from '../../../../dev/devnet/chains.js'
 import { callRpc } from '../../../../dev/devnet/rpc.js'
 import { connectTemporal } from '../../../../workflows/client/connect.js'
 import { closedUrl, startChains, type TestChains } from '../../../planning/chains.js'
-import { startApi, startWorld, withoutId, type Answer, type World } from '../../api.js'
+import { startApi, startWorld, withoutId, type ApiResponse, type ApiWorld } from '../../api.js'
+import type { WalletBody } from '../../chainWorld.js'
 import { notBegun } from './begun.js'
 import type { ChainName } from '../../../../evm/registry.js'
 
 const usdc = 1_000_000n
 
 let chains: TestChains
-let world: World
+let world: ApiWorld
 let key: string
 
 beforeAll(async () => {
@@ -30,7 +31,6 @@ afterAll(async () => {
   await chains.stop()
 })
 
-type WalletBody = { id: string; address: string }
 let users = 0
 
 async function newWallet(funds: Partial<Record<ChainName, bigint>> = {}): Promise<WalletBody> {
@@ -47,7 +47,7 @@ async function newWallet(funds: Partial<Record<ChainName, bigint>> = {}): Promis
 const post = (body: unknown, api = world.api) => api.call('POST', '/v1/intents', { key, body })
 const lend = (walletId: string, amount: unknown, more = {}) =>
   post({ walletId, action: 'lend', amount, ...more })
-const rowOf = ({ body }: Answer) =>
+const rowOf = ({ body }: ApiResponse) =>
   world.database.db('intent').where({ id: body.id }).first<Record<string, unknown>>()
 const intentsOf = (walletId: string) => world.database.db('intent').where({ wallet_id: walletId })
 
@@ -85,7 +85,7 @@ describe('POST /v1/intents', () => {
     })
   })
 
-  test('stores intent, plan and reservation, and says that its workflow was started', async () => {
+  test('stores intent, plan and reservation, and reports that its workflow was started', async () => {
     const { id: walletId } = await newWallet({ 'base-sepolia': 5n * usdc })
     const answer = await lend(walletId, '5')
     const row = await rowOf(answer)
@@ -170,7 +170,7 @@ describe('POST /v1/intents', () => {
     expect(world.temporal.started).toEqual([])
   })
 
-  test('error: INSUFFICIENT_FUNDS when the money is promised to an earlier intent', async () => {
+  test('error: INSUFFICIENT_FUNDS when an earlier intent has reserved the money', async () => {
     const { id } = await newWallet({ 'arbitrum-sepolia': 3n * usdc })
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => lend(id, 1)))
     const statuses = answers.map(({ status }) => status).sort()
@@ -251,7 +251,7 @@ describe('POST /v1/intents', () => {
     await half.stop()
   })
 
-  test('an amount that only a pending intent could store is refused or stored, never an error', async () => {
+  test('an amount that only a pending intent could store is rejected or stored, never INTERNAL', async () => {
     const half = await startHalf({ ...chains.urls, 'base-sepolia': closedUrl })
     const { id: walletId } = await newWallet()
     const amount = (2n ** 256n - 1n).toString().slice(0, -6)

@@ -4,7 +4,7 @@ import { connect } from '../../../../db/client/connect.js'
 import { waitForReceipt } from '../../../../dev/devnet/contracts/plan.js'
 import { callRpc } from '../../../../dev/devnet/rpc.js'
 import { planPending, type PlanningTools } from '../../../../planning/intents.js'
-import { startApi, type Answer, type TestApi } from '../../api.js'
+import { startApi, type ApiResponse, type TestApi } from '../../api.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../../chainWorld.js'
 
 const chain = 'arbitrum-sepolia'
@@ -12,7 +12,7 @@ const usdc = 1_000_000n
 const token = new Interface(['function transfer(address to, uint256 units)'])
 
 let world: ChainWorld
-/** Waits for the indexing longer than any test lasts. */
+/** Waits for indexing, longer than any test runs. */
 let patient: TestApi
 /** Hardly waits for it. */
 let hasty: TestApi
@@ -31,14 +31,14 @@ afterAll(async () => {
   await world?.stop()
 })
 
-/** A wallet whose money is on the chain, and in no block that is indexed. */
+/** A wallet whose money is on the chain but not in an indexed block. */
 async function walletUnindexed(units = usdc): Promise<WalletBody> {
   const wallet = await world.newWallet({})
   await world.chains.mint(chain, wallet.address, units)
   return wallet
 }
 const index = () => world.chains.index(world.database.db)
-/** Somebody else moves the wallet's money on the chain. */
+/** The wallet's money is moved on chain from outside. */
 async function takeAway({ address: from }: WalletBody, units: bigint): Promise<void> {
   const url = world.chains.urls[chain]
   await callRpc(url, 'anvil_impersonateAccount', [from])
@@ -51,14 +51,14 @@ async function takeAway({ address: from }: WalletBody, units: bigint): Promise<v
 const postTo = (api: TestApi, body: object, { query = '', headers = {} } = {}) =>
   api.call('POST', `/v1/intents${query}`, { key: world.key, body, headers })
 const post = (body: object, more = {}) => postTo(hasty, body, more)
-/** Sends a request which finds that the indexing lags, and only then indexes. */
-async function postWhileIndexing(body: object, more = {}): Promise<Answer> {
+/** Sends a request while indexing lags, then indexes. */
+async function postWhileIndexing(body: object, more = {}): Promise<ApiResponse> {
   const answer = postTo(patient, body, more)
   await Promise.race([untilLookedAgain(), answer])
   await index()
   return answer
 }
-/** Resolves when an API has looked for the second time what is indexed, as it does while it waits. */
+/** Resolves at the API's second read of the indexed block: it then waits. */
 function untilLookedAgain(): Promise<void> {
   return new Promise((resolve) => {
     let looks = 0
@@ -76,8 +76,12 @@ const lendOf = ({ id }: WalletBody, amount: unknown = 1) => ({
   ...{ walletId: id, action: 'lend', amount, chain },
 })
 
-/** The deposit of an intent, as the relayer have left it. */
-async function insertOperation({ id }: WalletBody, intent: Answer, values: object): Promise<void> {
+/** The deposit of an intent, as the relayer leaves it. */
+async function insertOperation(
+  { id }: WalletBody,
+  intent: ApiResponse,
+  values: object,
+): Promise<void> {
   const { db } = world.database
   const key = intent.body.id
   await db('operation').insert({
@@ -98,8 +102,8 @@ const rowOf = (id: unknown) =>
     .where({ id: String(id) })
     .first<{ status: string; seen_blocks: object[] | null }>()
 
-describe('POST /v1/intents while the indexing lags', () => {
-  test('waits for the indexing, then answers with the plan', async () => {
+describe('POST /v1/intents while indexing lags', () => {
+  test('waits for indexing, then returns the plan', async () => {
     const wallet = await walletUnindexed()
     const answer = await postWhileIndexing(lendOf(wallet))
     expect(answer).toMatchObject({ status: 201, body: { status: 'planning' } })
@@ -125,7 +129,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true')
   })
 
-  test('money that has gone meanwhile: INSUFFICIENT_FUNDS for good, once that is indexed', async () => {
+  test('money that has left meanwhile: a final INSUFFICIENT_FUNDS, once indexed', async () => {
     const wallet = await walletUnindexed()
     const { body } = await post(lendOf(wallet))
     expect(body).toMatchObject({ status: 'pending' })
@@ -147,7 +151,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     await index()
   })
 
-  test('error: what has arrived for a step of another intent is no money to count on', async () => {
+  test('error: money that arrived for a step of another intent is not available', async () => {
     const wallet = await world.newWallet({ [chain]: usdc })
     const first = await post(lendOf(wallet))
     const fed = { fed_by: 0, from_block: null }
@@ -164,7 +168,7 @@ describe('POST /v1/intents while the indexing lags', () => {
     await index()
   })
 
-  test('dryRun waits too, and answers as ever', async () => {
+  test('a dry run waits too, then returns the plan', async () => {
     const wallet = await walletUnindexed()
     const query = '?dryRun=true'
     const early = await post(lendOf(wallet), { query })
@@ -173,11 +177,11 @@ describe('POST /v1/intents while the indexing lags', () => {
     expect(answer).toMatchObject({ status: 200, body: { dryRun: true } })
   })
 
-  test('max of a position that is not indexed: waits, then answers as ever', async () => {
+  test('max of a position that is not indexed: waits, then returns the plan', async () => {
     const wallet = await world.newWallet({})
     const supplied = world.supply(chain, wallet, usdc)
     await supplied
-    // What was supplied is indexed; back to a block before it.
+    // The deposit is indexed. Reset the index to an earlier block.
     const { db } = world.database
     const row = await db('chain').where({ name: chain }).first<{ indexed_block: bigint }>()
     const before = await callRpc<{ hash: string }>(
@@ -218,11 +222,11 @@ describe('POST /v1/intents while the indexing lags', () => {
   })
 })
 
-describe('a refusal of what really lacks', () => {
+describe('INSUFFICIENT_FUNDS for money that is really missing', () => {
   test('waits for nothing', async () => {
     const wallet = await world.newWallet({ [chain]: usdc })
     expect((await postTo(patient, lendOf(wallet, 2))).status).toBe(400)
-    // Nor where the indexing lags, as long as the newest block has no more.
+    // The same while indexing lags, as long as the newest block has no more money.
     await callRpc(world.chains.urls[chain], 'anvil_mine', [toQuantity(3)])
     expect((await postTo(patient, lendOf(wallet, 2))).status).toBe(400)
     await index()
@@ -230,7 +234,7 @@ describe('a refusal of what really lacks', () => {
 })
 
 describe('INSUFFICIENT_FUNDS', () => {
-  test('says which intents hold how much, and until when', async () => {
+  test('names the intents that reserve money, their amounts and their ends', async () => {
     const wallet = await world.newWallet({ [chain]: 3n * usdc })
     const first = await post(lendOf(wallet, 2))
     const refused = await post(lendOf(wallet, 2))
@@ -251,7 +255,7 @@ describe('INSUFFICIENT_FUNDS', () => {
     expect(later.body.message).toContain('until the failure of an intent is final')
   })
 
-  test('of a withdrawal says what others take out, and nothing of other wallets', async () => {
+  test('of a withdrawal names other withdrawals of the wallet, and none of other wallets', async () => {
     const [wallet, other] = [await world.newWallet({}), await world.newWallet({})]
     await world.supply(chain, wallet, 3n * usdc)
     await world.supply(chain, other, 3n * usdc)
@@ -289,7 +293,7 @@ describe('INSUFFICIENT_FUNDS while test money is on its way', () => {
     ])
     expect(refused.body.message).toContain('1 USDC are on their way. See details.onItsWay.')
     const given = { kind: 'fund', state: 'cancelled', code: 'NETWORK_ERROR', message: 'late' }
-    await insertOperation(wallet, { body: funding } as Answer, given)
+    await insertOperation(wallet, { body: funding } as ApiResponse, given)
     expect((await post(lendOf(wallet))).body.details).not.toHaveProperty('onItsWay')
   })
 })

@@ -3,7 +3,7 @@ import { toQuantity } from 'ethers'
 import { callRpc } from '../../../../dev/devnet/rpc.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun } from './begun.js'
-import type { Answer } from '../../api.js'
+import type { ApiResponse } from '../../api.js'
 
 const usdc = 1_000_000n
 
@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-type Plan = {
+type LendPlan = {
   strategy: string
   targetChain: string
   steps: Record<string, unknown>[]
   reasoning: string
 }
-const planOf = ({ body }: Answer) => body.executionPlan as Plan
-const reservationsOf = ({ body }: Answer) =>
+const planOf = ({ body }: ApiResponse) => body.executionPlan as LendPlan
+const reservationsOf = ({ body }: ApiResponse) =>
   world.database.db('reservation').where({ intent_id: body.id }).orderBy('sequence')
 
 /** A gwei of base fee everywhere. What fresh nodes ask for falls with each block that they have made. */
@@ -66,7 +66,7 @@ describe('POST /v1/intents: a lend from another chain', () => {
     })
   })
 
-  test('a step that another one feeds reserves nothing before its money is there', async () => {
+  test('a step with input of another step reserves nothing before the money arrives', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': usdc })
     expect(await reservationsOf(await world.lend(id, 1))).toMatchObject([
       { sequence: 1, chain_id: 421_614n, units: '1000000', from_block: 0n, fed_by: null },
@@ -91,12 +91,12 @@ describe('POST /v1/intents: a lend from another chain', () => {
     const { status, body } = await world.lend(id, 4)
     expect([status, body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
     expect(body.details).toMatchObject({ required: '4', available: '3' })
-    expect(body.message).toContain('4 USDC on several chains together')
+    expect(body.message).toContain('Several chains together have 4 USDC.')
   })
 })
 
 describe('POST /v1/intents: a lend to a market of another dollar', () => {
-  test('201: swaps first, and names what comes out at the least', async () => {
+  test('201: swaps first, with the minimum output', async () => {
     const { id } = await world.newWallet({ 'ethereum-sepolia': usdc })
     const { steps, strategy } = planOf(await world.lend(id, 1, { chain: 'ethereum' }))
     const chain = 'ethereum-sepolia'
@@ -139,7 +139,7 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
 describe('POST /v1/intents: optimize', () => {
   const net = { optimize: 'net' }
 
-  test('`net` stays where moving costs more than it brings', async () => {
+  test('`net` stays when a move costs more than it earns', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 10n * usdc })
     for (const wish of [net, { ...net, horizonDays: 1 }]) {
       expect(planOf(await world.lend(id, 1, wish)).targetChain).toBe('arbitrum-sepolia')

@@ -3,13 +3,13 @@ import { createApiKey } from '../../../../db/accounts/accounts.js'
 import { firstIdAt, newId } from '../../../../db/client/ids.js'
 import { listIntents } from '../../../../db/intents/listIntents.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
-import { startWorld, type World } from '../../api.js'
+import { startWorld, type ApiWorld } from '../../api.js'
 import type { LifecycleStatus } from '../../../../domain/intent/intent.js'
 
 const hour = 3_600_000
 const start = Date.parse('2026-05-01T00:00:00.000Z')
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 /** One of each, an hour after the other. */

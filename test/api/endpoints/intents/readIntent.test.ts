@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
-import { withoutId, type World } from '../../api.js'
+import { withoutId, type ApiWorld } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
 import type { LifecycleStatus, Progress } from '../../../../domain/intent/intent.js'
 
 const txHash = `0x${'a'.repeat(64)}`
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 
@@ -27,7 +27,7 @@ const inBlock = (state: string, success = true) => ({
 })
 const operation = (intentId: string, values: object) =>
   insertTestOperation(world.database.db, wallet, intentId, { ...values })
-const tell = (id: string, progress: Progress) => world.temporal.progress.set(id, progress)
+const setProgress = (id: string, progress: Progress) => world.temporal.progress.set(id, progress)
 
 describe('GET /v1/intents/:intentId', () => {
   test('pending: no plan, no results', async () => {
@@ -41,7 +41,7 @@ describe('GET /v1/intents/:intentId', () => {
     })
   })
 
-  test('planning: the plan, without what is internal, and no results', async () => {
+  test('planning: the plan without internal fields, and no results', async () => {
     const { body } = await get(await insert('planning'))
     expect(body).toMatchObject({ status: 'planning', executionPlan: { steps: [{ sequence: 1 }] } })
     expect(body).not.toHaveProperty('results')
@@ -105,32 +105,32 @@ describe('GET /v1/intents/:intentId', () => {
 
   test('a running workflow raises the status and the count of steps', async () => {
     const id = await insert('planning')
-    tell(id, { status: 'executing', completedSteps: 1 })
+    setProgress(id, { status: 'executing', completedSteps: 1 })
     expect((await get(id)).body).toMatchObject({
       status: 'executing',
       results: { completedSteps: 1 },
     })
   })
 
-  test('a running workflow says which step is under way', async () => {
+  test('a running workflow reports the current step', async () => {
     const id = await insert('executing')
-    tell(id, { status: 'executing', completedSteps: 1, currentStep: 2 })
+    setProgress(id, { status: 'executing', completedSteps: 1, currentStep: 2 })
     expect((await get(id)).body).toMatchObject({ currentStep: 2 })
   })
 
-  test('a running workflow lowers nothing', async () => {
+  test('a running workflow lowers no field', async () => {
     const id = await insert('executing')
     await operation(id, inBlock('confirmed'))
-    tell(id, { status: 'planning', completedSteps: 0 })
+    setProgress(id, { status: 'planning', completedSteps: 0 })
     expect((await get(id)).body).toMatchObject({
       status: 'executing',
       results: { completedSteps: 1 },
     })
   })
 
-  test('a workflow says nothing about the end: only the row does', async () => {
+  test('a workflow never reports the end: only the row does', async () => {
     const id = await insert('executing')
-    tell(id, { status: 'completed', completedSteps: 1 })
+    setProgress(id, { status: 'completed', completedSteps: 1 })
     const { body } = await get(id)
     expect(body).toMatchObject({ status: 'executing', results: { completedSteps: 0 } })
     expect(body).not.toHaveProperty('completedAt')
@@ -138,13 +138,13 @@ describe('GET /v1/intents/:intentId', () => {
 
   test('a status comes with its plan: without one the row stands', async () => {
     const id = await insert('pending')
-    tell(id, { status: 'executing', completedSteps: 0 })
+    setProgress(id, { status: 'executing', completedSteps: 0 })
     expect((await get(id)).body).toMatchObject({ status: 'pending' })
   })
 
-  test('a workflow is not asked about an intent that is over', async () => {
+  test('a workflow is not queried for a finished intent', async () => {
     const id = await insert('failed')
-    tell(id, { status: 'executing', completedSteps: 1 })
+    setProgress(id, { status: 'executing', completedSteps: 1 })
     expect((await get(id)).body).toMatchObject({ status: 'failed' })
   })
 

@@ -4,7 +4,7 @@ import { finalizeIntent } from '../../../../activities/status.js'
 import { connect, type Db } from '../../../../db/client/connect.js'
 import { insertTestOperation } from '../../../db/rows.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
-import { withoutId, type Answer } from '../../api.js'
+import { withoutId, type ApiResponse } from '../../api.js'
 import { waitUntilBlocked } from '../../../support/blocked.js'
 import type { ChainName } from '../../../../evm/registry.js'
 
@@ -28,12 +28,12 @@ const retry = (id: string, request = {}) => post(`/v1/intents/${id}/retry`, requ
 const balance = async () =>
   Number((await world.api.call('GET', '/dashboard/credits', { key: world.key })).body.balance)
 const retriesOf = (id: string) => world.database.db('intent').where({ retry_of: id })
-const reasonOf = ({ status, body }: Answer) => [status, body.error, body.details?.reason]
+const reasonOf = ({ status, body }: ApiResponse) => [status, body.error, body.details?.reason]
 
 async function newIntent(
   money: Partial<Record<ChainName, bigint>>,
   request: object,
-): Promise<Answer['body']> {
+): Promise<ApiResponse['body']> {
   const { id: walletId } = await world.newWallet(money)
   const body = { walletId, action: 'lend', amount: 1, ...request }
   const answer = await post('/v1/intents', { body })
@@ -48,7 +48,7 @@ const inBlock = {
   ...{ gas_used: '1', gas_cost_usd: '0' },
 }
 
-/** An operation as the relayer leave it: of no effect without `units`. */
+/** An operation as the relayer leaves it. Without `units` it has no effect. */
 async function operate(id: string, { chain, units, ...step }: Done, state = 'final') {
   const row = await world.database
     .db('intent')
@@ -62,7 +62,7 @@ async function operate(id: string, { chain, units, ...step }: Done, state = 'fin
   })
 }
 
-/** The end of an intent as its workflow writes it; what it had reserved is free as after the indexing. */
+/** The end of an intent as its workflow writes it. Its reservations are released, as after indexing. */
 async function fail(id: string, code: string, step = 1): Promise<void> {
   const failure = { code, message: 'x', step }
   await finalizeIntent(worker, { intentId: id, failure })
@@ -71,7 +71,7 @@ async function fail(id: string, code: string, step = 1): Promise<void> {
 }
 
 /** A lend of 1 USDC on arbitrum whose deposit was reverted. */
-async function failedLend(): Promise<Answer['body']> {
+async function failedLend(): Promise<ApiResponse['body']> {
   const intent = await newIntent({ 'arbitrum-sepolia': usdc }, { chain: 'arbitrum' })
   await operate(intent.id, { kind: 'deposit', chain: 'arbitrum-sepolia' })
   await fail(intent.id, 'DEPOSIT_FAILED')
@@ -79,7 +79,7 @@ async function failedLend(): Promise<Answer['body']> {
 }
 
 /** A lend whose money has left arbitrum for base, and has come out there when `minted`. */
-async function bridgedLend(minted: string | undefined): Promise<Answer['body']> {
+async function bridgedLend(minted: string | undefined): Promise<ApiResponse['body']> {
   const intent = await newIntent({ 'arbitrum-sepolia': usdc }, {})
   await operate(intent.id, { kind: 'bridge', chain: 'arbitrum-sepolia', units: '1000000' })
   if (minted) await operate(intent.id, { kind: 'mint', chain: 'base-sepolia', units: minted })
@@ -105,7 +105,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(world.temporal.started).toMatchObject([{ options: { workflowId: body.id } }])
   })
 
-  test('GET and the list tell what is retried, and by what; else the failed intent stays as it is', async () => {
+  test('GET and the list link the failed intent and its retry; the failed intent is otherwise unchanged', async () => {
     const { id } = await failedLend()
     const read = async (path: string) =>
       (await world.api.call('GET', path, { key: world.key })).body
@@ -119,7 +119,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     for (const field of ['retryOf', 'retriedBy']) expect(before).not.toHaveProperty(field)
   })
 
-  test('again: 200 with the first retry as it is now, at no charge, with no credits left', async () => {
+  test('repeated: 200 with the current state of the first retry, free of charge, without credits', async () => {
     const { id } = await failedLend()
     const first = await retry(id)
     await world.database.db('intent').where({ id: first.body.id }).update({ status: 'executing' })
@@ -133,7 +133,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(await retriesOf(id)).toHaveLength(1)
   })
 
-  test('baselines at the same moment: one retry, one charge, and all are told of it', async () => {
+  test('concurrent retries: one retry, one charge, the same response for all', async () => {
     const { id } = await failedLend()
     const before = await balance()
     const answers = await Promise.all(Array.from({ length: 8 }, () => retry(id)))
@@ -154,7 +154,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(again.headers.get('x-credits-charged')).toBe('0')
   })
 
-  test('takes an empty object for a body, and nothing else', async () => {
+  test('accepts an empty object as the body, and nothing else', async () => {
     const { id } = await failedLend()
     expect((await retry(id, { body: { amount: 1 } })).status).toBe(400)
     expect((await retry(id, { body: {} })).status).toBe(201)
@@ -176,7 +176,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect((await retry(id)).status).toBe(201)
   })
 
-  test('metadata goes over, but a failure that was asked for is not asked for again', async () => {
+  test('metadata is copied, without a requested failure', async () => {
     const metadata = { simulate: 'DEPOSIT_FAILED', order: 7 }
     const money = { 'arbitrum-sepolia': usdc }
     const { id } = await newIntent(money, { chain: 'arbitrum', metadata })
@@ -186,7 +186,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
   })
 })
 
-describe('retry: what is left to do', () => {
+describe('retry: the remaining work', () => {
   test('a lend whose money has crossed the bridge is a lend of what arrived, where it is', async () => {
     const { id, walletId } = await bridgedLend('999850')
     await operate(id, { sequence: 2, kind: 'deposit', chain: 'base-sepolia' })
@@ -214,7 +214,7 @@ describe('retry: what is left to do', () => {
     expect((await retry(id)).body).toMatchObject({ amount: 1, executionPlan })
   })
 
-  test('a withdrawal of everything is one again', async () => {
+  test('a withdrawal of everything is retried as such', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 3n * usdc)
     const request = { walletId: wallet.id, action: 'withdraw', amount: 'max', chain: 'base' }
@@ -270,7 +270,7 @@ describe('retry: what may not be retried', () => {
   })
 
   test.each(['signed', 'mined', 'confirmed'])(
-    'error: not_final while a failed operation is %s: a reorg could turn it round',
+    'error: not_final while a failed operation is %s: a reorg could revert it',
     async (state) => {
       const { id } = await newIntent({ 'arbitrum-sepolia': usdc }, { chain: 'arbitrum' })
       await operate(id, { kind: 'deposit', chain: 'arbitrum-sepolia' }, 'confirmed')
@@ -285,7 +285,7 @@ describe('retry: what may not be retried', () => {
     },
   )
 
-  test('error: not_final when the failure is reopened round while it is being retried', async () => {
+  test('error: not_final when the failure is reopened while it is being retried', async () => {
     const { id } = await failedLend()
     const turning = await world.database.db.transaction()
     await turning('operation')

@@ -6,7 +6,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../../db/rows.js'
-import type { World } from '../../api.js'
+import type { ApiWorld } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'
 import type { LifecycleStatus } from '../../../../domain/intent/intent.js'
 
@@ -21,7 +21,7 @@ const deferred = (code: string, values: object = {}) => ({
   ...values,
 })
 
-let world: World
+let world: ApiWorld
 let wallet: TestWallet
 let key: string
 
@@ -45,7 +45,7 @@ async function begun(values: object): Promise<{ id: string; operation: string }>
 const stepOf = (body: Record<string, unknown>) =>
   (body.executionPlan as { steps: Record<string, unknown>[] }).steps[0]
 
-describe('what an intent waits for', () => {
+describe('wait reason of an intent', () => {
   test.each([
     ['the signer', {}, 'waiting', 'SIGNER'],
     [
@@ -58,7 +58,7 @@ describe('what an intent waits for', () => {
     ['its node', deferred('RPC_ERROR'), 'waiting', 'CHAIN_SILENT'],
     ['room', deferred('DEPOSIT_FAILED', { waits_for: 'MARKET_ROOM' }), 'waiting', 'MARKET_ROOM'],
     ['confirmations', inBlock('mined'), 'executing', 'CONFIRMATIONS'],
-  ])('%s: told of the step, and at the top', async (_what, values, status, code) => {
+  ])('%s: shown on the step and on the intent', async (_what, values, status, code) => {
     const { id } = await begun(values)
     const body = await get(id)
     const waitingFor = expect.objectContaining({
@@ -68,7 +68,7 @@ describe('what an intent waits for', () => {
     expect(body).toMatchObject({ currentStep: 1, waitingFor })
   })
 
-  test('how long that usually takes, where the chain has a usual time', async () => {
+  test('the usual duration, where the chain has one', async () => {
     const { id } = await begun(inBlock('mined'))
     expect(await get(id)).toMatchObject({ waitingFor: { usualSeconds: 5 } })
     const { id: queued } = await begun({})
@@ -79,20 +79,23 @@ describe('what an intent waits for', () => {
     ['PAUSED', { scope: 'chain', subject: String(chainId) }],
     ['PAUSED', { scope: 'deployment', subject: '' }],
     ['FROZEN', { scope: 'wallet', subject: 'own' }],
-  ] as const)('%s by an operator (%j): that it is, not by whom or why', async (code, target) => {
-    const { db } = world.database
-    const subject = target.subject === 'own' ? wallet.id : target.subject
-    const stop: PauseTarget = { ...target, subject }
-    const { id } = await begun({})
-    await pauseWork(db, stop, { by: 'mallory', why: 'a secret reason' })
-    const body = await get(id)
-    await resumeWork(db, stop, { by: 'mallory', why: 'over' })
-    expect(body.waitingFor).toMatchObject({ code })
-    expect(JSON.stringify(body)).not.toMatch(/mallory|secret/)
-    expect((await get(id)).waitingFor).toMatchObject({ code: 'SIGNER' })
-  })
+  ] as const)(
+    '%s by an operator (%j): shown without the operator and the reason',
+    async (code, target) => {
+      const { db } = world.database
+      const subject = target.subject === 'own' ? wallet.id : target.subject
+      const stop: PauseTarget = { ...target, subject }
+      const { id } = await begun({})
+      await pauseWork(db, stop, { by: 'mallory', why: 'a secret reason' })
+      const body = await get(id)
+      await resumeWork(db, stop, { by: 'mallory', why: 'over' })
+      expect(body.waitingFor).toMatchObject({ code })
+      expect(JSON.stringify(body)).not.toMatch(/mallory|secret/)
+      expect((await get(id)).waitingFor).toMatchObject({ code: 'SIGNER' })
+    },
+  )
 
-  test('a stop of another wallet holds nothing of this one up', async () => {
+  test('a pause of another wallet does not delay this one', async () => {
     const { db } = world.database
     const other = await insertTestWallet(db)
     const { id } = await begun({})
@@ -102,7 +105,7 @@ describe('what an intent waits for', () => {
     await resumeWork(db, { scope: 'wallet', subject: other.id }, order)
   })
 
-  test('a plan: for its chains, or for a block that is seen and not indexed', async () => {
+  test('a plan: for its chains, or for a seen block that is not indexed', async () => {
     const seen = JSON.stringify([{ chainId, number: '12' }])
     const indexing = await insert('pending', { seen_blocks: seen, chain: 'arbitrum-sepolia' })
     expect(await get(indexing)).toMatchObject({ waitingFor: { code: 'INDEXING' } })
@@ -111,7 +114,7 @@ describe('what an intent waits for', () => {
     })
   })
 
-  test('nothing, once it is over', async () => {
+  test('none after the end', async () => {
     const id = await insert('completed')
     await insertTestOperation(world.database.db, wallet, id, inBlock('confirmed'))
     const body = await get(id)
@@ -125,7 +128,7 @@ describe('times of an intent', () => {
   const { parse } = Date
   const timeOf = (body: Record<string, unknown>, field: string) => parse(String(body[field]))
 
-  test('updatedAt: at each change of the intent or a step, and at none that nobody is told of', async () => {
+  test('updatedAt: at each visible change of the intent or a step, and at no other', async () => {
     const { db } = world.database
     const { id, operation } = await begun({})
     const row = db('operation').where({ id: operation })
@@ -186,7 +189,7 @@ describe('times of an intent', () => {
   })
 })
 
-describe('what is in a block', () => {
+describe('mined operations', () => {
   test('the step, the block and its time; no link where there is no explorer', async () => {
     const { id } = await begun({
       ...inBlock('confirmed'),
@@ -213,7 +216,7 @@ describe('what is in a block', () => {
     })
   })
 
-  test('the list tells the same', async () => {
+  test('the list shows the same', async () => {
     const { id } = await begun(inBlock('confirmed'))
     const { body } = await world.api.call('GET', '/v1/intents?limit=1', { key })
     expect(body.data).toEqual([await get(id)])
