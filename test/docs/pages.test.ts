@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { Script } from 'node:vm'
 import { expect, describe, test } from 'vitest'
@@ -57,6 +57,26 @@ describe('names', () => {
   test.each(pages)('of npm scripts in $file exist', ({ text }) => {
     const used = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name)
     expect(used.filter((name) => !(name in scripts) && name !== 'build')).toEqual([])
+  })
+
+  test('of log messages in docs/running/runbook.md exist', () => {
+    const section = read('docs/running/runbook.md').split('## Alarms on log messages')[1] ?? ''
+    const messages = [...section.matchAll(/^\| `([^`]+)` +\| (?:signer|relayer|worker|each) /gm)]
+    const sources = ['signer', 'relayer', 'operations', 'worker']
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+          path.join(folder, name),
+        ),
+      )
+      .filter((file) => file.endsWith('.ts'))
+      .map(read)
+    expect(messages.length).toBeGreaterThan(10)
+    for (const [, message = ''] of messages) {
+      expect(
+        sources.some((source) => source.includes(`'${message}'`)),
+        message,
+      ).toBe(true)
+    }
   })
 })
 
