@@ -1,6 +1,6 @@
 import { faultPoint } from '../runtime/faultPoints.js'
 import { readEffects } from '../db/intents/stepEffects.js'
-import { lockIntent, type Intent } from '../db/intents/intents.js'
+import { lockIntent, type StoredIntent } from '../db/intents/intents.js'
 import { completeWhenDone, setFailed } from '../db/intents/status.js'
 import { refund } from '../db/usage/metering.js'
 import { expireOperation, readOperations, type Operation } from '../operations/operations.js'
@@ -98,7 +98,10 @@ export async function completeIntent(db: Db, intentId: string): Promise<boolean>
   return completeWhenDone(db, intentId)
 }
 
-async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'status' | 'error'>> {
+async function conclude(
+  db: Db,
+  input: FinalizeInput,
+): Promise<Pick<StoredIntent, 'status' | 'error'>> {
   if (await completeIntent(db, input.intentId)) return { status: 'completed', error: null }
   const { intent, isFree } = await db.transaction(async (trx) => {
     const intent = await writeEnd(trx, input)
@@ -110,7 +113,7 @@ async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'sta
   return intent
 }
 
-async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {
+async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<StoredIntent> {
   const intent = await lockIntent(trx, intentId)
   if (isTerminal(intent.status)) return intent
   // The relayer may have indexed its last step in the meantime.
@@ -129,7 +132,7 @@ async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<
   return { ...intent, status: 'failed', error }
 }
 
-type Rows = { intent: Intent; operations: Operation[]; effects: Effect[] }
+type Rows = { intent: StoredIntent; operations: Operation[]; effects: Effect[] }
 
 /**
  * Why an intent has failed: its first step whose row failed, else the reported failure of a step that was never
@@ -161,14 +164,14 @@ function toFailure({ sequence: step }: PlanStep, row: Operation): Failure {
 }
 
 /** Whether the failure is free. Call it only when no operation of the intent can be signed any more. */
-async function costsNothing(trx: Db, { id, error }: Intent): Promise<boolean> {
+async function costsNothing(trx: Db, { id, error }: StoredIntent): Promise<boolean> {
   if (error === null || !freeFailures.includes(error.code)) return false
   const operations = await readOperations(trx, id)
   return operations.every(({ state }) => !isSigned(state))
 }
 
 /** The error with the location of the intent's money, according to the chains' logs. */
-function toIntentError({ plan }: Intent, failure: Failure, effects: Effect[]): IntentFailure {
+function toIntentError({ plan }: StoredIntent, failure: Failure, effects: Effect[]): IntentFailure {
   const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
   if (!plan || !step) return error

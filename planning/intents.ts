@@ -2,7 +2,7 @@ import {
   insertIntent,
   lockIntent,
   readSeenBlocks,
-  type Intent,
+  type StoredIntent,
   type Owner,
 } from '../db/intents/intents.js'
 import { requestOf } from '../db/intents/storedRequest.js'
@@ -49,7 +49,7 @@ export async function storeIntent(
   { db: trx, registry }: StoringTools,
   owner: Owner,
   input: PlanInput,
-): Promise<Intent> {
+): Promise<StoredIntent> {
   const { walletId, metadata } = owner
   const { request } = input
   const fault = acceptFault(metadata, registry.network)
@@ -135,7 +135,7 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
 
 async function planLocked(
   { db: trx, registry }: StoringTools,
-  { id, walletId }: Intent,
+  { id, walletId }: StoredIntent,
   input: PlanInput,
 ): Promise<StepPlan> {
   await lockWallet(trx, walletId)
@@ -156,7 +156,11 @@ async function planLocked(
 /** Money is missing only when no seen block shows it. */
 async function assertIndexed(
   db: Db,
-  { intent, wallet, input }: { intent: Intent; wallet: { address: string }; input: PlanInput },
+  {
+    intent,
+    wallet,
+    input,
+  }: { intent: StoredIntent; wallet: { address: string }; input: PlanInput },
 ): Promise<void> {
   const { id, accountId, walletId } = intent
   const unindexed = await listUnindexed(db, await readSeenBlocks(db, id))
@@ -169,9 +173,9 @@ async function assertIndexed(
   throw new ServiceError('RPC_ERROR', message)
 }
 
-const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(status)
+const isSettled = ({ plan, status }: StoredIntent) => plan !== null || isTerminal(status)
 
-function planOf({ plan }: Intent): StepPlan {
+function planOf({ plan }: StoredIntent): StepPlan {
   if (plan) return plan
   throw new ServiceError('CANCELLED', 'The intent has already ended.')
 }

@@ -1,4 +1,4 @@
-import { readOpenFundings, type Funding } from '../db/intents/fundings.js'
+import { readOpenFundings, type StoredFunding } from '../db/intents/fundings.js'
 import {
   readReservationsOfToken,
   type IndexedBlock,
@@ -66,7 +66,7 @@ function tokensOf(chain: Chain, request: IntentRequest): { token: string; asset:
     .map(({ receiptToken }) => ({ token: receiptToken, asset }))
 }
 
-const toComing = ({ id, units, createdAt }: Funding): Coming => ({
+const toComing = ({ id, units, createdAt }: StoredFunding): Coming => ({
   fundingId: id,
   chain: demoFunding.chain,
   asset: demoFunding.asset,

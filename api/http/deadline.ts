@@ -24,3 +24,12 @@ export function postponeDeadline(response: Response, ms: number): void {
 export function liftDeadline(response: Response): void {
   clearTimeout(deadlines.get(response)?.timer)
 }
+
+/** Aborts when the connection closes. */
+export function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => {
+    gone.abort()
+  })
+  return gone.signal
+}

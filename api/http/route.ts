@@ -7,7 +7,7 @@ import {
   type CallName,
   type Commit,
 } from './commit.js'
-import { postponeDeadline } from './deadline.js'
+import { goneSignal, postponeDeadline } from './deadline.js'
 import {
   authenticate,
   toRequestContext,
@@ -158,15 +158,6 @@ function openRead<Known extends Caller, Params extends Schema, Query extends Sch
       }
     }
   }
-}
-
-/** Aborts when the connection closes. */
-function goneSignal(response: Response): AbortSignal {
-  const gone = new AbortController()
-  response.once('close', () => {
-    gone.abort()
-  })
-  return gone.signal
 }
 
 /** The endpoint's own auth scheme and path. */

@@ -13,16 +13,16 @@ import type { Db } from '../client/connect.js'
  * A position in the event log, after all events up to it. It need not be that of an event: `id` 0 is before all events
  * of its transaction.
  */
-export type Position = { xact: bigint; id: bigint }
+export type EventPosition = { xact: bigint; id: bigint }
 
 /** The position before the first event. */
-export const BEGINNING: Position = { xact: 0n, id: 0n }
+export const BEGINNING: EventPosition = { xact: 0n, id: 0n }
 
-export const isBefore = (a: Position, b: Position): boolean =>
+export const isBefore = (a: EventPosition, b: EventPosition): boolean =>
   a.xact < b.xact || (a.xact === b.xact && a.id < b.id)
 
 /** An event with its position. */
-export type PlacedEvent = IntentEvent & Position
+export type PlacedEvent = IntentEvent & EventPosition
 
 /** Selects events. Absent fields do not restrict. */
 export type EventFilter = { intentId?: string; walletId?: string; types?: readonly EventType[] }
@@ -60,13 +60,13 @@ export async function readEvents(
 }
 
 /** `horizon`: all events before it have been read, including the last event of a full page. */
-export type EventPage = { events: PlacedEvent[]; horizon: Position; isFull: boolean }
+export type EventPage = { events: PlacedEvent[]; horizon: EventPosition; isFull: boolean }
 
 /** Events as in `readEvents`, after a position, and the position up to which the log has been read. */
 export async function readPage(
   db: Db,
   accountId: string,
-  { after, ...slice }: EventFilter & { after: Position; limit: number },
+  { after, ...slice }: EventFilter & { after: EventPosition; limit: number },
 ): Promise<EventPage> {
   const place = [after.xact.toString(), after.id.toString()]
   const follow = (part: Knex.QueryBuilder) => {
@@ -93,7 +93,7 @@ export type PageRow = Horizon & { [K in keyof EventRow]: EventRow[K] | null }
  */
 export function toPage(
   rows: PageRow[],
-  { after, limit }: { after: Position; limit: number },
+  { after, limit }: { after: EventPosition; limit: number },
 ): EventPage {
   const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as EventRow)]))
   const isFull = events.length >= limit
@@ -158,14 +158,14 @@ export async function findPosition(
   db: Db,
   accountId: string,
   id: bigint,
-): Promise<Position | undefined> {
+): Promise<EventPosition | undefined> {
   const query = db('intent_event as e').where({ account_id: accountId, id: id.toString() })
   const [row] = await selectScoped<EventRow>(db, accountId, query.select('xact', 'id'))
   return row && toPlaced(row)
 }
 
 /** The position of the account's last event, or the beginning. */
-export async function readLastPosition(db: Db, accountId: string): Promise<Position> {
+export async function readLastPosition(db: Db, accountId: string): Promise<EventPosition> {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
     .whereRaw(BEFORE_HORIZON)
@@ -183,7 +183,7 @@ export async function readLastPosition(db: Db, accountId: string): Promise<Posit
 export async function wasSettled(
   db: Db,
   accountId: string,
-  { intentId, at }: { intentId: string; at: Position },
+  { intentId, at }: { intentId: string; at: EventPosition },
 ): Promise<boolean> {
   const query = db('intent_event as e')
     .where({ account_id: accountId, intent_id: intentId })
@@ -218,7 +218,7 @@ export const keepEvents = (db: Db, keptDays: number) =>
   keepPartitions(db, { table: 'intent_event', unit: 'month', ahead: MONTHS_AHEAD, keptDays })
 
 /** The current event horizon. */
-export async function readHorizon(db: Db): Promise<Position> {
+export async function readHorizon(db: Db): Promise<EventPosition> {
   const { rows } = await db.raw<{ rows: [Horizon] }>(`select ${HORIZON}`)
   return { xact: BigInt(rows[0].horizon), id: 0n }
 }

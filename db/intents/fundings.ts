@@ -9,7 +9,7 @@ import type { Db } from '../client/connect.js'
 import type { StepOperation } from '../../domain/intent/stepOperation.js'
 
 /** A transfer of test money to a wallet. */
-export type Funding = {
+export type StoredFunding = {
   id: string
   accountId: string
   walletId: string
@@ -32,7 +32,7 @@ export const fundingColumns = [
 export async function insertFunding(
   db: Db,
   funding: { accountId: string; walletId: string; chainId: number; units: bigint },
-): Promise<Funding> {
+): Promise<StoredFunding> {
   const [row] = await db('funding')
     .insert({
       id: newId('fund_'),
@@ -41,7 +41,7 @@ export async function insertFunding(
       chain_id: funding.chainId,
       units: funding.units.toString(),
     })
-    .returning<Funding[]>(fundingColumns)
+    .returning<StoredFunding[]>(fundingColumns)
   if (!row) throw new Error('The funding was not stored.')
   return row
 }
@@ -86,8 +86,8 @@ const findStatement: Statement = {
   text: `select ${namedColumns('f', fundingColumns)} from funding f where f.id = $1`,
 }
 
-export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {
-  const [row] = await runPrepared<Funding>(db, findStatement, [id])
+export async function findFunding(db: Db, id: string): Promise<StoredFunding | undefined> {
+  const [row] = await runPrepared<StoredFunding>(db, findStatement, [id])
   return row
 }
 
@@ -100,12 +100,12 @@ export async function getFunding(
   db: Db,
   accountId: string,
   id: string,
-): Promise<{ funding: Funding; operation: StepOperation | undefined }> {
+): Promise<{ funding: StoredFunding; operation: StepOperation | undefined }> {
   const query = db('funding as i')
     .where({ 'i.account_id': accountId, 'i.id': id })
     .select(fundingColumns.map((column) => `i.${column}`))
     .select(db.raw(`(${OPERATIONS}) as operations`))
-  const [row] = await selectScoped<Funding & { operations: OperationRow[] | null }>(
+  const [row] = await selectScoped<StoredFunding & { operations: OperationRow[] | null }>(
     db,
     accountId,
     query,
@@ -120,7 +120,7 @@ export async function getFunding(
 const MOST_OPEN = 10
 
 /** Fundings of a wallet that have neither arrived nor failed, the oldest first. */
-export async function readOpenFundings(trx: Db, walletId: string): Promise<Funding[]> {
+export async function readOpenFundings(trx: Db, walletId: string): Promise<StoredFunding[]> {
   return trx('funding as f')
     .where({ wallet_id: walletId })
     .whereNull('completed_at')
@@ -131,7 +131,7 @@ export async function readOpenFundings(trx: Db, walletId: string): Promise<Fundi
     )
     .orderBy('created_at')
     .limit(MOST_OPEN)
-    .select<Funding[]>(fundingColumns)
+    .select<StoredFunding[]>(fundingColumns)
 }
 
 const completeStatement: Statement = {

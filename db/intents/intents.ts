@@ -15,7 +15,7 @@ import type {
   LifecycleStatus,
 } from '../../domain/intent/intent.js'
 
-export type Intent = StoredRequest & {
+export type StoredIntent = StoredRequest & {
   id: string
   accountId: string
   walletId: string
@@ -93,9 +93,9 @@ export async function insertIntent(
   trx: Db,
   owner: Owner,
   { request, units, plan, seen, reserved = [] }: NewIntent,
-): Promise<Intent> {
+): Promise<StoredIntent> {
   const { chain, fromChain, everything, days } = toRequestColumns(request)
-  const [intent] = await runPrepared<Intent>(trx, insertStatement, [
+  const [intent] = await runPrepared<StoredIntent>(trx, insertStatement, [
     ...[newId('intent_'), owner.accountId, owner.walletId, owner.requestId],
     ...[request.action, request.asset, units.toString(), chain, fromChain, everything, days],
     ...[owner.metadata ?? null, plan ?? null, seen ?? null].map(
@@ -126,7 +126,7 @@ export async function getIntent(
   db: Db,
   accountId: string,
   id: string,
-): Promise<{ intent: Intent; timeline: IntentTimeline }> {
+): Promise<{ intent: StoredIntent; timeline: IntentTimeline }> {
   const query = withTimeline(db, accountId).where('i.id', id)
   const [row] = await selectScoped<IntentRow>(db, accountId, query)
   if (!row) throw intentNotFound()
@@ -156,9 +156,9 @@ export async function findRetry(
   db: Db,
   accountId: string,
   id: string,
-): Promise<Intent | undefined> {
+): Promise<StoredIntent | undefined> {
   const query = db('intent').where({ account_id: accountId, retry_of: id }).select(intentColumns)
-  const [retry] = await selectScoped<Intent>(db, accountId, query)
+  const [retry] = await selectScoped<StoredIntent>(db, accountId, query)
   return retry
 }
 
@@ -200,11 +200,11 @@ export async function cancelIntent(trx: Db, accountId: string, id: string): Prom
 }
 
 /** The intent, locked until the transaction ends. */
-export async function lockIntent(trx: Db, id: string): Promise<Intent> {
+export async function lockIntent(trx: Db, id: string): Promise<StoredIntent> {
   const intent = await trx('intent')
     .where({ id })
     .forUpdate()
-    .first<Intent | undefined>(intentColumns)
+    .first<StoredIntent | undefined>(intentColumns)
   if (!intent) throw new Error(`There is no intent ${id}.`)
   return intent
 }
@@ -227,4 +227,4 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-export type IntentRow = Intent & { timeline: IntentTimelineRow }
+export type IntentRow = StoredIntent & { timeline: IntentTimelineRow }

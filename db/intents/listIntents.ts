@@ -2,7 +2,7 @@ import { CLOCKS_APART_MS } from '../../runtime/durations.js'
 import { firstIdAt } from '../client/ids.js'
 import { selectScoped } from '../client/scope.js'
 import { sliced, type Slice } from '../client/slice.js'
-import { withTimeline, type Intent, type IntentRow } from './intents.js'
+import { withTimeline, type StoredIntent, type IntentRow } from './intents.js'
 import { toTimeline, type IntentTimeline } from './timeline.js'
 import type { Knex } from 'knex'
 import type { Db } from '../client/connect.js'
@@ -22,7 +22,7 @@ export async function listIntents(
   db: Db,
   accountId: string,
   { slice, ...filter }: IntentFilter & { slice: Slice },
-): Promise<(Intent & { timeline: IntentTimeline })[]> {
+): Promise<(StoredIntent & { timeline: IntentTimeline })[]> {
   const query = sliced(withTimeline(db, accountId), 'i.id', slice)
   restrictIntents(query, filter)
   const rows = await selectScoped<IntentRow>(db, accountId, query)

@@ -5,12 +5,12 @@ import {
   toPage,
   type EventPage,
   type PageRow,
-  type Position,
+  type EventPosition,
 } from './events.js'
 import type { Db } from '../client/connect.js'
 
 /** An account, and the position after which to read its events. */
-export type EventQuery = { accountId: string; after: Position }
+export type EventQuery = { accountId: string; after: EventPosition }
 
 /** `isHeld`: more events are committed, but a running transaction could still write an earlier one. */
 export type NewEvents = EventPage & { isHeld: boolean }

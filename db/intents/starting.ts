@@ -1,7 +1,7 @@
 import { namedColumns } from '../client/columns.js'
 import { runPrepared } from '../client/prepared.js'
-import { fundingColumns, type Funding } from './fundings.js'
-import { intentColumns, type Intent } from './intents.js'
+import { fundingColumns, type StoredFunding } from './fundings.js'
+import { intentColumns, type StoredIntent } from './intents.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../client/connect.js'
 
@@ -16,7 +16,7 @@ export type StartKind = 'intent' | 'funding'
 
 /** An intent or a funding, with the tier of its account and the user of its wallet. */
 export type Startable =
-  { intent: Intent; tier: Tier; userId: string } | { funding: Funding; tier: Tier }
+  { intent: StoredIntent; tier: Tier; userId: string } | { funding: StoredFunding; tier: Tier }
 
 const columnsOf = { intent: intentColumns, funding: fundingColumns }
 
@@ -61,6 +61,8 @@ export async function claimStarts(
 ): Promise<Startable[]> {
   const rows = await runPrepared<StartRow>(db, statements[kind], [limit, leaseMs])
   return rows.map(({ tier, userId, ...row }) =>
-    kind === 'intent' ? { intent: row as Intent, tier, userId } : { funding: row as Funding, tier },
+    kind === 'intent'
+      ? { intent: row as StoredIntent, tier, userId }
+      : { funding: row as StoredFunding, tier },
   )
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { fundingColumns, type Funding } from './fundings.js'
-import { intentColumns, type Intent } from './intents.js'
+import { fundingColumns, type StoredFunding } from './fundings.js'
+import { intentColumns, type StoredIntent } from './intents.js'
 import { LIVE, type Startable } from './starting.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../client/connect.js'
@@ -9,7 +9,7 @@ type RowQuery = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
 /** An intent whose reported end is invalid. `recoverAt` is its mark, exact to the microsecond. */
-export type Reopened = { intent: Intent; recoverAt: string; tier: Tier; userId: string }
+export type Reopened = { intent: StoredIntent; recoverAt: string; tier: Tier; userId: string }
 
 /**
  * Intents that were reopened, in any current status. The order is random, so that an intent whose run continues blocks
@@ -20,7 +20,9 @@ export async function findReopened(db: Db, limit: number): Promise<Reopened[]> {
     .whereNotNull('i.recover_at')
     .orderByRaw('random()')
     .limit(limit)
-    .select<(Intent & Omit<Reopened, 'intent'>)[]>(db.raw('i.recover_at::text as "recoverAt"'))
+    .select<(StoredIntent & Omit<Reopened, 'intent'>)[]>(
+      db.raw('i.recover_at::text as "recoverAt"'),
+    )
   return rows.map(({ tier, userId, recoverAt, ...intent }) => ({ intent, tier, userId, recoverAt }))
 }
 
@@ -54,7 +56,7 @@ export async function findLingering(
 export async function readStartables(db: Db, ids: string[]): Promise<Startable[]> {
   const intents = await readIntents(db)
     .whereIn('i.id', ids)
-    .select<(Intent & { tier: Tier; userId: string })[]>()
+    .select<(StoredIntent & { tier: Tier; userId: string })[]>()
   const fundings = await readFundings(db, ids)
   return [
     ...intents.map(({ tier, userId, ...row }) => ({ intent: row, tier, userId })),
@@ -124,7 +126,7 @@ const readFundings = (db: Db, ids: string[]) =>
   db('funding as f')
     .join('account as a', 'a.id', 'f.account_id')
     .whereIn('f.id', ids)
-    .select<(Funding & { tier: Tier })[]>([
+    .select<(StoredFunding & { tier: Tier })[]>([
       ...fundingColumns.map((column) => `f.${column}`),
       'a.plan as tier',
     ])

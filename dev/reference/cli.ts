@@ -5,7 +5,7 @@ import { USAGE as doctorUsage } from '../../admin/doctorCommand.js'
 import { createProgram } from '../../clients/cli/src/program.js'
 import type { Io } from '../../clients/cli/src/terminal/io.js'
 
-type Command = ReturnType<typeof createProgram>
+type CliCommand = ReturnType<typeof createProgram>
 
 const WIDTH = 100
 
@@ -32,15 +32,15 @@ const toSection = (name: string, help: string) =>
   `## ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``
 
 /** Commands that do something themselves, and the program itself. */
-function listCommands(command: Command): Command[] {
+function listCommands(command: CliCommand): CliCommand[] {
   const below = command.commands.flatMap((one) => listCommands(one))
   return [command, ...below]
 }
 
-const nameOf = (command: Command): string =>
+const nameOf = (command: CliCommand): string =>
   command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name()
 
-function helpOf(command: Command): string {
+function helpOf(command: CliCommand): string {
   let text = ''
   command.configureHelp({ helpWidth: WIDTH })
   command.configureOutput({

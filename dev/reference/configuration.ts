@@ -20,7 +20,13 @@ const OTHERS = `## Operator commands
 
 [.env.example](../../.env.example) lists the settings of \`npm start\`. All are optional.`
 
-type Row = { name: string; readers: Process[]; preset: string; values: string; meaning: string }
+type SettingRow = {
+  name: string
+  readers: Process[]
+  preset: string
+  values: string
+  meaning: string
+}
 
 /** `docs/reference/configuration.md`: every setting of the processes, with its readers, default and meaning. */
 export function createConfigurationPage(): string {
@@ -35,8 +41,8 @@ export function createConfigurationPage(): string {
   return `${parts.join('\n\n')}\n`
 }
 
-function ownRows(): Row[] {
-  const rows = new Map<string, Row>()
+function ownRows(): SettingRow[] {
+  const rows = new Map<string, SettingRow>()
   for (const process of processes) {
     for (const [name, schema] of Object.entries<z.ZodType>(schemas[process].shape)) {
       const row = rows.get(name)
@@ -47,7 +53,7 @@ function ownRows(): Row[] {
   return [...rows.values()]
 }
 
-function chainRows(): Row[] {
+function chainRows(): SettingRow[] {
   return chainSettings.flatMap(({ prefix, readers, schema, presets }) =>
     chainNames.map((chain) => ({
       ...describe(`${prefix}_${variableSuffix(chain)}`, schema),
@@ -57,7 +63,7 @@ function chainRows(): Row[] {
   )
 }
 
-const describe = (name: string, schema: z.ZodType): Omit<Row, 'readers'> => ({
+const describe = (name: string, schema: z.ZodType): Omit<SettingRow, 'readers'> => ({
   name,
   preset: presetOf(schema),
   values: valuesOf(schema),
@@ -86,7 +92,7 @@ function valuesOf(schema: z.ZodType): string {
   return minimum === undefined ? '' : `${minimum} to ${maximum}`
 }
 
-function toTable(rows: Row[]): string {
+function toTable(rows: SettingRow[]): string {
   const lines = rows.map(({ name, readers, preset, values, meaning }) =>
     [`\`${name}\``, readerText(readers), preset, values, meaning].join(' | '),
   )

@@ -7,12 +7,12 @@ import { insertCrossing, submitBurn } from '../relayer/bridge/crossing.js'
 import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
 import { keepPrices, mintDollars, setPoolPrice } from '../relayer/world/pool.js'
-import type { Intent } from '../../db/intents/intents.js'
+import type { StoredIntent } from '../../db/intents/intents.js'
 import type { StoredWallet } from '../../db/accounts/wallets.js'
 
 /** Changes a step of a plan as only the database owner can. */
 async function forge(world: World, intentId: string, sequence: number, changes: object) {
-  const row = await world.db('intent').where({ id: intentId }).first<Intent>()
+  const row = await world.db('intent').where({ id: intentId }).first<StoredIntent>()
   const steps = row.plan?.steps.map((step) => {
     return step.sequence === sequence ? { ...step, ...changes } : step
   })
@@ -183,7 +183,7 @@ describe('a market of another USD token', () => {
     expect(row?.message).toContain('has moved in the last minutes')
   })
 
-  const addressOf = async ({ walletId }: Intent) =>
+  const addressOf = async ({ walletId }: StoredIntent) =>
     (await world.db('wallet').where({ id: walletId }).first<StoredWallet>())?.address
 })
 

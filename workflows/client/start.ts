@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client'
 import { faultPoint } from '../../runtime/faultPoints.js'
 import { setRecovered } from '../../db/intents/status.js'
-import type { Intent } from '../../db/intents/intents.js'
+import type { StoredIntent } from '../../db/intents/intents.js'
 import { spendingChain } from '../../domain/intent/intent.js'
 import { assetText } from '../../domain/money.js'
 import { faultIn } from '../../domain/simulate.js'
@@ -14,7 +14,7 @@ import { CALL_MS, TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../../db/client/connect.js'
-import type { Funding } from '../../db/intents/fundings.js'
+import type { StoredFunding } from '../../db/intents/fundings.js'
 import type { ExecuteIntentInput, executeIntent } from '../executeIntent.js'
 import type { fundWallet } from '../fundWallet.js'
 
@@ -50,7 +50,7 @@ const newRun: WorkflowStartPolicy = {
 }
 
 /** `userId`: the owner of the wallet, as the caller names them. */
-export type IntentStart = { intent: Intent; tier: Tier; userId: string }
+export type IntentStart = { intent: StoredIntent; tier: Tier; userId: string }
 
 /**
  * Starts the workflow of an intent. The workflow id is the intent id. An existing workflow counts as started. The caller
@@ -103,7 +103,7 @@ async function startExecution(
   )
 }
 
-function attributesOf(intent: Intent, userId: string): TypedSearchAttributes {
+function attributesOf(intent: StoredIntent, userId: string): TypedSearchAttributes {
   const { accountId, walletId, action, requestId, retryOf, plan } = intent
   const [first] = plan?.steps ?? []
   const source = first ? spendingChain(first) : intent.fromChain
@@ -121,14 +121,14 @@ function attributesOf(intent: Intent, userId: string): TypedSearchAttributes {
   return new TypedSearchAttributes(pairs)
 }
 
-function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {
+function inputOf({ id, accountId, walletId, plan, metadata }: StoredIntent): ExecuteIntentInput {
   const simulate = faultIn(metadata)
   const shared = { intentId: id, accountId, walletId }
   return { ...shared, ...(plan && { plan }), ...(simulate && { simulate }) }
 }
 
 /** A funding, with the tier that sets its priority. */
-export type FundingStart = { funding: Funding; tier: Tier }
+export type FundingStart = { funding: StoredFunding; tier: Tier }
 
 /** Starts the workflow of a funding, as `startIntent` does for an intent. */
 export async function startFunding(
@@ -166,7 +166,7 @@ export const startWorkflow = (temporal: Client, start: Start, options?: Workflow
   'intent' in start ? startIntent(temporal, start, options) : startFunding(temporal, start, options)
 
 /** The intent or funding of a start. */
-export const workOf = (start: Start): Intent | Funding =>
+export const workOf = (start: Start): StoredIntent | StoredFunding =>
   'intent' in start ? start.intent : start.funding
 
 /** Log fields of a start. */

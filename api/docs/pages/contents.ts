@@ -3,7 +3,7 @@ import path from 'node:path'
 import { marked, type Tokens } from 'marked'
 
 /** A page of `docs/`. */
-export type Page = {
+export type DocsPage = {
   /** Path of the file below `docs/`, e.g. `guides/errors.md`. */
   file: string
   title: string
@@ -12,7 +12,7 @@ export type Page = {
   markdown: string
 }
 /** Pages under one heading of the index. */
-export type Chapter = { title: string; pages: Page[] }
+export type Chapter = { title: string; pages: DocsPage[] }
 
 /** Index of the documentation. Its chapters and links decide which pages are served, and in which order. */
 const INDEX = 'README.md'
@@ -41,14 +41,14 @@ export function readContents(folder: string): Chapter[] {
 }
 
 /** Path of the rendered page, e.g. `/docs/guides/errors`. The `README.md` of a folder is the folder's page. */
-export const toPath = ({ file }: Pick<Page, 'file'>) =>
+export const toPath = ({ file }: Pick<DocsPage, 'file'>) =>
   `/docs/${file}`.replace(/\.md$/, '').replace(/\/README$/, '')
 
 const isHeading = (token: { type: string }): token is Tokens.Heading => token.type === 'heading'
 const isList = (token: { type: string }): token is Tokens.List => token.type === 'list'
 
 /** The page of a line such as `- [Errors](guides/errors.md): failed calls`. */
-function toPages(folder: string, { text }: Tokens.ListItem): Page[] {
+function toPages(folder: string, { text }: Tokens.ListItem): DocsPage[] {
   const [, title, file, about] = /^\[([^\]]+)\]\(([\w./-]+\.md)\)(?:: (.*))?/s.exec(text) ?? []
   if (!title || !file || !existsSync(path.join(folder, file))) return []
   return [{ file, title, about: about ?? '', markdown: readPage(folder, file) }]

@@ -1,9 +1,13 @@
-import { toPath, type Chapter, type Page } from './contents.js'
+import { toPath, type Chapter, type DocsPage } from './contents.js'
 import { escapeHtml, type Heading, type RenderedPage } from './markdown.js'
 import { htmlPage } from '../html.js'
 
 /** A page with the list of all pages beside it, the sections of this one, and the search field. */
-export function layOut(page: Page, { html, headings }: RenderedPage, contents: Chapter[]): string {
+export function layOut(
+  page: DocsPage,
+  { html, headings }: RenderedPage,
+  contents: Chapter[],
+): string {
   const chapters = contents.map(({ title, pages }) => {
     const heading = title && `<h2>${escapeHtml(title)}</h2>`
     return `${heading}<ul>${pages.map((other) => toLine(other, page, headings)).join('')}</ul>`
@@ -22,7 +26,7 @@ ${html}</main>
   )
 }
 
-function toLine(page: Page, current: Page, headings: Heading[]): string {
+function toLine(page: DocsPage, current: DocsPage, headings: Heading[]): string {
   const isCurrent = page.file === current.file
   const link = `<a href="${toPath(page)}"${isCurrent ? ' aria-current="page"' : ''}>${escapeHtml(page.title)}</a>`
   const sections = isCurrent ? headings.filter(({ depth }) => depth === 2) : []

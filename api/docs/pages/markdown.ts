@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Marked, type Tokens } from 'marked'
-import { toPath, type Page } from './contents.js'
+import { toPath, type DocsPage } from './contents.js'
 
 export type Heading = { id: string; text: string; depth: number }
 export type RenderedPage = { html: string; headings: Heading[] }
@@ -18,7 +18,7 @@ const published: Record<string, string> = {
  * @param files - Pages that the service has, by file. Links to other files of the repository become plain text.
  */
 export function renderMarkdown(
-  { file, markdown }: Pick<Page, 'file' | 'markdown'>,
+  { file, markdown }: Pick<DocsPage, 'file' | 'markdown'>,
   files: ReadonlySet<string>,
 ): RenderedPage {
   const headings: Heading[] = []

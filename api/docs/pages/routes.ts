@@ -3,7 +3,7 @@ import { layOut } from './layout.js'
 import { renderMarkdown } from './markdown.js'
 import { SEARCH_SCRIPT, toSections } from './search.js'
 import { STYLE } from './style.js'
-import { toPath, type Chapter, type Page } from './contents.js'
+import { toPath, type Chapter, type DocsPage } from './contents.js'
 import { sendText } from '../send.js'
 
 /** Everything on a page is a file of this origin. */
@@ -24,12 +24,12 @@ const POLICY = [
  *
  * @param aliases - Further paths of pages, which no change of the folder moves.
  */
-export function pageRoutes(contents: Chapter[], aliases: Record<string, Page>): Router {
+export function pageRoutes(contents: Chapter[], aliases: Record<string, DocsPage>): Router {
   const router = Router()
   const pages = contents.flatMap((chapter) => chapter.pages)
   const files = new Set(pages.map(({ file }) => file))
-  const render = (page: Page) => renderMarkdown(page, files)
-  const toHtml = (page: Page) => layOut(page, render(page), contents)
+  const render = (page: DocsPage) => renderMarkdown(page, files)
+  const toHtml = (page: DocsPage) => layOut(page, render(page), contents)
   const toIndex = () => JSON.stringify(pages.flatMap((page) => toSections(page, render(page))))
 
   for (const [path, page] of [...Object.entries(aliases), ...pages.map(withPath)]) {
@@ -56,4 +56,4 @@ export function pageRoutes(contents: Chapter[], aliases: Record<string, Page>): 
   return router
 }
 
-const withPath = (page: Page): [path: string, page: Page] => [toPath(page), page]
+const withPath = (page: DocsPage): [path: string, page: DocsPage] => [toPath(page), page]

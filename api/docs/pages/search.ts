@@ -1,11 +1,11 @@
-import { toPath, type Page } from './contents.js'
+import { toPath, type DocsPage } from './contents.js'
 import { toText, type RenderedPage } from './markdown.js'
 
 /** A part of a page below one heading. */
 type Section = { path: string; page: string; heading: string; text: string }
 
 /** What the search of a browser goes through: every section of a page. */
-export function toSections(page: Page, { html, headings }: RenderedPage): Section[] {
+export function toSections(page: DocsPage, { html, headings }: RenderedPage): Section[] {
   const parts = html.split(/(?=<h[1-6] id=")/).filter((part) => part.startsWith('<h'))
   return parts.map((part, at) => {
     const { id = '', text = '' } = headings[at] ?? {}

@@ -1,13 +1,13 @@
 import { transactionUrl, type Registry } from '../../../evm/registry.js'
 import { demoFunding, fundingProgress } from '../../../domain/intent/funding.js'
 import { assetText } from '../../../domain/money.js'
-import type { Funding } from '../../../db/intents/fundings.js'
+import type { StoredFunding } from '../../../db/intents/fundings.js'
 import type { StepOperation } from '../../../domain/intent/stepOperation.js'
 
 /** The funding resource. `operation`: its payment, undefined before it is created. */
 export function fundingBody(
   { chains }: Registry,
-  { id, walletId, createdAt }: Funding,
+  { id, walletId, createdAt }: StoredFunding,
   operation?: StepOperation,
 ) {
   const { chain, asset, units } = demoFunding

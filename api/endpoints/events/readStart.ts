@@ -3,7 +3,7 @@ import {
   BEGINNING,
   findPosition,
   readEventFloor,
-  type Position,
+  type EventPosition,
 } from '../../../db/intents/events.js'
 import { invalidRequest } from '../../../domain/errors.js'
 import { fromEventId } from '../../../domain/events/eventBody.js'
@@ -20,7 +20,7 @@ export async function readStart(
   db: Db,
   accountId: string,
   name: string | undefined,
-): Promise<Position | undefined> {
+): Promise<EventPosition | undefined> {
   if (!name) return undefined
   const id = fromEventId(parse(z.object({ after: eventIdInput }), { after: name }).after)
   if (id === 0n) return BEGINNING

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BEGINNING, readEventFloor, wasSettled } from '../../../db/intents/events.js'
-import { getIntent, type Intent } from '../../../db/intents/intents.js'
+import { getIntent, type StoredIntent } from '../../../db/intents/intents.js'
 import { isSettled } from '../../../domain/events/events.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
@@ -45,7 +45,7 @@ export const streamIntentEvents = streamRoute(
 )
 
 /** True when the events of a finished intent are deleted. */
-async function isTimelineGone(db: Db, { status, error, endedAt }: Intent): Promise<boolean> {
+async function isTimelineGone(db: Db, { status, error, endedAt }: StoredIntent): Promise<boolean> {
   if (!endedAt || !isSettled(status, error)) return false
   const { before } = await readEventFloor(db)
   return before !== null && endedAt < before

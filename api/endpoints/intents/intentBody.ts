@@ -22,7 +22,7 @@ import {
 } from '../../../domain/intent/timeline.js'
 import { waitingMessage, type WaitingFor } from '../../../domain/intent/waiting.js'
 import { bridgeOf } from '../../../evm/bridges/bridges.js'
-import type { Intent } from '../../../db/intents/intents.js'
+import type { StoredIntent } from '../../../db/intents/intents.js'
 
 /** Facts beside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
 export type IntentFacts = { timeline?: IntentTimeline; progress?: Progress | undefined }
@@ -31,7 +31,7 @@ export type IntentFacts = { timeline?: IntentTimeline; progress?: Progress | und
  * The intent resource, built from the rows. The progress of a running workflow may be newer: it can raise the status,
  * the current step and the count of completed steps, but never lower them. Its wait reason is used when no row has one.
  */
-export function intentBody(registry: Registry, intent: Intent, known: IntentFacts = {}) {
+export function intentBody(registry: Registry, intent: StoredIntent, known: IntentFacts = {}) {
   const { plan } = intent
   const { timeline = emptyTimeline, progress } = known
   // Without a plan the body has no steps for the progress.
@@ -64,7 +64,7 @@ export function intentBody(registry: Registry, intent: Intent, known: IntentFact
   })
 }
 
-const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
+const endTimes = ({ completedAt, cancelledAt, endedAt }: StoredIntent) => ({
   completedAt: completedAt && completedAt.toISOString(),
   cancelledAt: cancelledAt && cancelledAt.toISOString(),
   endedAt: endedAt && endedAt.toISOString(),
@@ -82,7 +82,7 @@ function currentStep(
 }
 
 // `endedAt` is stamped after `updatedAt` in the same statement.
-const changeOf = ({ createdAt, updatedAt, endedAt }: Intent) =>
+const changeOf = ({ createdAt, updatedAt, endedAt }: StoredIntent) =>
   new Date(Math.max(+(updatedAt ?? createdAt), +(endedAt ?? 0))).toISOString()
 
 /** Drops null fields. */
@@ -91,7 +91,7 @@ function withoutAbsent(fields: Record<string, unknown>) {
 }
 
 /** The chains with the names of the request. */
-function chainFields({ action, chain, fromChain }: Intent) {
+function chainFields({ action, chain, fromChain }: StoredIntent) {
   return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
@@ -111,7 +111,7 @@ const findChain = ({ chains }: Registry, name: string): Chain | undefined =>
 
 /** The wait reason of its step. Without steps: of its planning or start. */
 function waitingOf(
-  { chain, seenBlocks }: Intent,
+  { chain, seenBlocks }: StoredIntent,
   { status, since, steps }: Seen,
 ): WaitingFor | null {
   const step = steps?.find(({ waitingFor }) => waitingFor)
@@ -140,7 +140,7 @@ const waitReason = (code: WaitingFor['code'], chain: string) => ({
 
 function resultsBody(
   registry: Registry,
-  { plan, status }: Pick<Intent, 'plan' | 'status'>,
+  { plan, status }: Pick<StoredIntent, 'plan' | 'status'>,
   { timeline, progress }: { timeline: IntentTimeline; progress: Progress | undefined },
 ) {
   if (!plan || status === 'pending' || status === 'planning') return null

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findRetry, getIntent, lockFailed, type Intent } from '../../../db/intents/intents.js'
+import { findRetry, getIntent, lockFailed, type StoredIntent } from '../../../db/intents/intents.js'
 import { requestOf } from '../../../db/intents/storedRequest.js'
 import { hasUnsettledOperations } from '../../../operations/operations.js'
 import { lockWallet } from '../../../db/intents/reservations.js'
@@ -91,20 +91,20 @@ export const retryIntent = writeRoute(
 
 async function alreadyRetried(
   { db, registry }: Services,
-  { accountId, id }: Intent,
+  { accountId, id }: StoredIntent,
 ): Promise<Answer> {
   const { intent, timeline } = await getIntent(db, accountId, id)
   return { status: 200, body: intentBody(registry, intent, { timeline }) }
 }
 
 /** The metadata of the failed intent without `simulate`, so that the retry does not fail on purpose. */
-function keptMetadata({ metadata }: Intent): { metadata?: Record<string, unknown> } {
+function keptMetadata({ metadata }: StoredIntent): { metadata?: Record<string, unknown> } {
   if (!metadata) return {}
   const kept = Object.entries(metadata).filter(([name]) => name !== 'simulate')
   return kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}
 }
 
-async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
+async function assertSettled({ db }: Services, { accountId, id, status }: StoredIntent) {
   if (status !== 'failed') {
     throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
   }

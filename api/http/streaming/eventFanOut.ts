@@ -2,7 +2,7 @@ import {
   isBefore,
   type EventFilter,
   type PlacedEvent,
-  type Position,
+  type EventPosition,
 } from '../../../db/intents/events.js'
 import { readNewEvents } from '../../../db/intents/newEvents.js'
 import { RETRY_MS } from '../../../runtime/durations.js'
@@ -16,9 +16,9 @@ const HELD_MS = { first: 5, last: 200 }
 
 /** Receives the events of an account that match the filter. */
 type Subscriber = { filter: EventFilter; onEvents(events: PlacedEvent[]): void }
-type PlacedSubscriber = Subscriber & { from: Position }
+type PlacedSubscriber = Subscriber & { from: EventPosition }
 /** An account with subscribers. All events before `tail` have been delivered. */
-type OpenAccount = { tail: Position; subscribers: Set<PlacedSubscriber> }
+type OpenAccount = { tail: EventPosition; subscribers: Set<PlacedSubscriber> }
 
 /** Accounts with subscribers in this process. `stale`: to read now, `later`: to retry. */
 type Accounts = { open: Map<string, OpenAccount>; stale: Set<string>; later: Set<string> }
@@ -38,7 +38,7 @@ export function createEventFanOut(db: Db, log: Log) {
      * @returns A function that unsubscribes. Undefined when events after `from` were already delivered to others: the
      * caller must read them first.
      */
-    join(accountId: string, from: Position, subscriber: Subscriber): (() => void) | undefined {
+    join(accountId: string, from: EventPosition, subscriber: Subscriber): (() => void) | undefined {
       const known = accounts.open.get(accountId)
       if (known && isBefore(from, known.tail)) return undefined
       const placed = { ...subscriber, from }

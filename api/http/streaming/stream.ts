@@ -5,7 +5,7 @@ import {
   type EventFilter,
   type EventPage,
   type PlacedEvent,
-  type Position,
+  type EventPosition,
 } from '../../../db/intents/events.js'
 import { liftDeadline } from '../deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
@@ -35,7 +35,7 @@ const RETRY_AFTER_S = 5
 /** The events of a stream. */
 export type StreamedEvents = {
   filter: EventFilter
-  after: Position
+  after: EventPosition
   /** True when no events are expected after `after`. Absent for a stream without an end. */
   isSettled?: boolean
   /** The id after which a client without an event resumes. */
@@ -90,7 +90,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
       const { accountId } = client.caller
       if (response.closed) return
       response.once('close', takeSeat(accountId))
-      const read = (after: Position) => readShared(accountId, source.filter, after)
+      const read = (after: EventPosition) => readShared(accountId, source.filter, after)
       const page = await read(source.after)
       if (response.closed || response.headersSent) return
       liftDeadline(response)
@@ -131,7 +131,7 @@ type OpenedStream = {
   source: StreamedEvents
   fanOut: EventFanOut
   accountId: string
-  read(after: Position): Promise<EventPage>
+  read(after: EventPosition): Promise<EventPage>
 }
 
 /** Sends past events page by page, then new events. */
@@ -177,7 +177,7 @@ async function follow(
 /** Concurrent identical reads share one query. */
 function shareReads(db: Db) {
   const underWay = new Map<string, Promise<EventPage>>()
-  return (accountId: string, filter: EventFilter, after: Position): Promise<EventPage> => {
+  return (accountId: string, filter: EventFilter, after: EventPosition): Promise<EventPage> => {
     const name = JSON.stringify([accountId, filter, String(after.xact), String(after.id)])
     const known = underWay.get(name)
     if (known) return known

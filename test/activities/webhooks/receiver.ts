@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 
-export type ReceivedEvent = { headers: IncomingHttpHeaders; text: string; body: EventBody }
+export type ReceivedDelivery = { headers: IncomingHttpHeaders; text: string; body: EventBody }
 type EventBody = { id: string; type: string; timestamp: string; data: Record<string, unknown> }
 type EndpointReply = {
   status: number
@@ -15,21 +15,21 @@ type EndpointReply = {
 export type Receiver = {
   url: string
   port: number
-  received: ReceivedEvent[]
+  received: ReceivedDelivery[]
   /** Number of connections so far. */
   connections(): number
   /** Highest number of concurrent requests. */
   mostOpen(): number
   /** Resolves when this number of requests has been received. */
-  until(count: number): Promise<ReceivedEvent[]>
+  until(count: number): Promise<ReceivedDelivery[]>
   stop(): Promise<void>
 }
 
 /** An endpoint of a customer on a free port. @param answer - Returns the response by the number of the request, from 1. */
 export async function startReceiver(
-  answer: (count: number, received: ReceivedEvent) => EndpointReply = () => ({ status: 204 }),
+  answer: (count: number, received: ReceivedDelivery) => EndpointReply = () => ({ status: 204 }),
 ): Promise<Receiver> {
-  const received: ReceivedEvent[] = []
+  const received: ReceivedDelivery[] = []
   let connections = 0
   let open = 0
   let mostOpen = 0

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readContents, toPath, type Page } from '../../../api/docs/pages/contents.js'
+import { readContents, toPath, type DocsPage } from '../../../api/docs/pages/contents.js'
 import { renderMarkdown } from '../../../api/docs/pages/markdown.js'
 import { startWorld, type ApiWorld } from '../api.js'
 
@@ -120,7 +120,7 @@ describe('renderMarkdown', () => {
       'guides/errors.md',
       'architecture/README.md',
     ])
-    return renderMarkdown({ file, markdown } satisfies Pick<Page, 'file' | 'markdown'>, files)
+    return renderMarkdown({ file, markdown } satisfies Pick<DocsPage, 'file' | 'markdown'>, files)
   }
 
   test.each([

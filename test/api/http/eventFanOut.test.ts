@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventFanOut, type EventFanOut } from '../../../api/http/streaming/eventFanOut.js'
 import { connect, type Db } from '../../../db/client/connect.js'
-import { BEGINNING, readPage, type Position } from '../../../db/intents/events.js'
+import { BEGINNING, readPage, type EventPosition } from '../../../db/intents/events.js'
 import { createLog } from '../../../runtime/log.js'
 import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../../db/rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -34,7 +34,7 @@ afterAll(async () => {
 const happen = (wallet = mine) => insertTestIntent(database.db, wallet, 'planning')
 
 /** The horizon, once so many events are below it. Transactions of other databases on the server delay it. */
-async function readUpTo(count: number, wallet = mine): Promise<Position> {
+async function readUpTo(count: number, wallet = mine): Promise<EventPosition> {
   for (;;) {
     const page = await readPage(db, wallet.accountId, { after: BEGINNING, limit: 100 })
     if (page.events.length === count) return page.horizon
@@ -43,7 +43,7 @@ async function readUpTo(count: number, wallet = mine): Promise<Position> {
 }
 
 /** Hears of an account from a place on. */
-function hear(from: Position, { accountId } = mine) {
+function hear(from: EventPosition, { accountId } = mine) {
   const received: bigint[] = []
   const onEvents = (events: { id: bigint }[]) => received.push(...events.map(({ id }) => id))
   const leave = fanOut.join(accountId, from, { filter: {}, onEvents })

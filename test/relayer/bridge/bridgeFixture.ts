@@ -38,7 +38,7 @@ import { createSite, startSite, type ChainSite, type StartedSite } from '../worl
 import { type PartLog } from '../../../runtime/log.js'
 import { startFront } from './attestationFront.js'
 import type { Faults } from '../../../dev/devnet/iris/attestation.js'
-import type { Intent } from '../../../db/intents/intents.js'
+import type { StoredIntent } from '../../../db/intents/intents.js'
 import type { OperationKind } from '../../../domain/intent/operation.js'
 import type { OperationColumns } from '../world/rows.js'
 
@@ -49,7 +49,7 @@ const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** Failing and waiting steps are expected, so warnings are not printed. */
 const logger = new DefaultLogger('ERROR')
 
-export type PlannedIntent = Intent & { plan: StepPlan; wallet: StoredWallet }
+export type PlannedIntent = StoredIntent & { plan: StepPlan; wallet: StoredWallet }
 export type StepReservation = {
   units: string
   from_block: bigint | null

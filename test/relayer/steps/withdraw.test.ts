@@ -7,7 +7,7 @@ import { setPaused } from '../world/scenes/freeze.js'
 import { lendIn, planWithdrawal, runWithdrawal, submitStep } from '../world/planned.js'
 import { changeUnbound } from '../world/scenes/unbound.js'
 import type { Market } from '../../../evm/registry.js'
-import type { Intent } from '../../../db/intents/intents.js'
+import type { StoredIntent } from '../../../db/intents/intents.js'
 import type { StoredWallet } from '../../../db/accounts/wallets.js'
 
 const MONTH_SECONDS = 2_592_000
@@ -42,10 +42,10 @@ const receipts = ({ receiptToken }: Market) =>
   readBalance(client(), { token: receiptToken, owner: wallet.address })
 const usdc = () => world.usdcOf(wallet.address)
 const withdrawal = (units: bigint | 'max') => planWithdrawal(world, wallet, units)
-const stepOf = ({ plan }: Intent) => plan?.steps[0]
+const stepOf = ({ plan }: StoredIntent) => plan?.steps[0]
 
 /** Submits the step of a withdrawal and executes it; its row. */
-async function execute(intent: Intent) {
+async function execute(intent: StoredIntent) {
   const { operationId } = await submitStep(world, intent)
   await world.round()
   return world.row(operationId)
@@ -217,7 +217,7 @@ describe('a withdrawal that fails', () => {
 describe('the signer withdraws no more than the plan', () => {
   beforeEach(() => lender(3n * usdcUnits))
 
-  const expectRefused = async (intent: Intent, changes: object) => {
+  const expectRefused = async (intent: StoredIntent, changes: object) => {
     const before = await world.transactions()
     const { operationId } = await submitStep(world, intent)
     await changeUnbound(world, operationId, changes)

@@ -4,7 +4,7 @@ import { devnetTerms } from '../../../dev/devnet/chains.js'
 import { createArrival, insertCrossing, submitBurn } from '../bridge/crossing.js'
 import { createWorld, owner, usdcUnits, type World } from './fixture.js'
 import { lendIn, planWithdrawal, submitLend, submitStep } from './planned.js'
-import type { Intent } from '../../../db/intents/intents.js'
+import type { StoredIntent } from '../../../db/intents/intents.js'
 import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { OperationOrder } from '../../../operations/submit.js'
 
@@ -166,7 +166,7 @@ async function prepareMint(world: World): Promise<RunningIntent> {
 }
 
 /** Output of a withdrawal's first step, once it is confirmed. */
-async function arrivedBy(world: World, { id }: Intent): Promise<string | undefined> {
+async function arrivedBy(world: World, { id }: StoredIntent): Promise<string | undefined> {
   const row = await world
     .db('operation')
     .where({ intent_id: id, sequence: 1 })
@@ -175,7 +175,7 @@ async function arrivedBy(world: World, { id }: Intent): Promise<string | undefin
   return row?.units
 }
 
-function swapOf({ chain }: World, intent: Intent, units: string): OperationOrder {
+function swapOf({ chain }: World, intent: StoredIntent, units: string): OperationOrder {
   const { id: intentId, accountId, walletId } = intent
   const { chainId } = chain
   return { intentId, sequence: 2, kind: 'swap', accountId, walletId, chainId, input: { units } }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../../activities/index.js'
-import { insertIntent, type Intent } from '../../../db/intents/intents.js'
+import { insertIntent, type StoredIntent } from '../../../db/intents/intents.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
 import { type Submitted, type World } from './fixture.js'
@@ -26,7 +26,7 @@ export async function planWithdrawal(
   world: World,
   wallet: StoredWallet,
   amountUnits: WithdrawRequest['amountUnits'],
-): Promise<Intent> {
+): Promise<StoredIntent> {
   const { chain, registry, db, signer } = world
   const request = { action: 'withdraw', asset: 'USDC', amountUnits, chain: chain.name } as const
   const market = await readMarket({ db, chains: signer.chains }, wallet.address, request)
@@ -36,7 +36,11 @@ export async function planWithdrawal(
 }
 
 /** Queues a step of a planned intent with the output of its previous step. */
-export async function submitStep(world: World, intent: Intent, sequence = 1): Promise<Submitted> {
+export async function submitStep(
+  world: World,
+  intent: StoredIntent,
+  sequence = 1,
+): Promise<Submitted> {
   const { step, units } = stepOf(intent, sequence)
   if (step.type === 'bridge') throw new Error('A burn has more to write.')
   const { id: intentId, accountId, walletId } = intent
@@ -45,7 +49,7 @@ export async function submitStep(world: World, intent: Intent, sequence = 1): Pr
   return world.submit({ ...owning, kind: step.type, input: { units } })
 }
 
-function stepOf({ plan }: Intent, sequence: number): { step: PlanStep; units: string } {
+function stepOf({ plan }: StoredIntent, sequence: number): { step: PlanStep; units: string } {
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (!step) throw new Error(`No step ${sequence}.`)
   return { step, units: Math.round(Number(step.amount) * 1e6).toString() }
@@ -86,7 +90,7 @@ export async function submitLend(
 }
 
 /** Result of the withdrawal activity once its operation is finished. */
-export async function runWithdrawal(world: World, intent: Intent) {
+export async function runWithdrawal(world: World, intent: StoredIntent) {
   const { registry, workerDb, signer } = world
   const { step } = stepOf(intent, 1)
   if (step.type !== 'withdraw') throw new Error('The step is no withdrawal.')

@@ -6,10 +6,10 @@ import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
 import { createProgressReader } from '../../../workflows/client/progress.js'
 import { startFunding } from '../../../workflows/client/start.js'
-import type { Funding } from '../../../db/intents/fundings.js'
+import type { StoredFunding } from '../../../db/intents/fundings.js'
 
 const DEADLINE_EXCEEDED = 4
-const funding = { id: 'fnd_1', accountId: 'acc_1', walletId: 'wal_1' } as unknown as Funding
+const funding = { id: 'fnd_1', accountId: 'acc_1', walletId: 'wal_1' } as unknown as StoredFunding
 
 /** A server that hangs: accepts calls and never answers. */
 let server: Http2Server

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { startWorld, withoutId, type ApiWorld } from '../api.js'
+import { startWorld, withoutId, type ApiWorld } from '../../api.js'
 
 let world: ApiWorld
 let valid: string
