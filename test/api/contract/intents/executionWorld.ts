@@ -138,14 +138,14 @@ export async function startExecutionWorld() {
   }
 
   async function stepOf(intentId: string): Promise<Omit<DepositInput, 'deadlineMs'>> {
-    const row = await database.db('intent').where({ id: intentId }).first<StoredIntent>()
+    const row = await database.db('intent').where({ id: intentId }).first<RespondedIntent>()
     const [step] = row.plan.steps
     return { intentId, accountId: row.account_id, walletId: row.wallet_id, step }
   }
 }
 
 type DepositInput = Parameters<Activities['deposit']>[0]
-type StoredIntent = {
+type RespondedIntent = {
   account_id: string
   wallet_id: string
   plan: { steps: [DepositInput['step']] }
