@@ -18,12 +18,12 @@ export type Contracts = {
 }
 
 /**
- * Public testnet addresses. USDC and CCTP v2: Circle's lists. Aave: aave-address-index 4.44.22. Comet: deployments in
+ * Public testnet addresses. USDC and CCTP v2: Circle's lists. Aave: aave-address-book 4.44.22. Comet: deployments in
  * Compound's repository. Uniswap v3: its list of deployments. Feeds: Chainlink's ETH / USD feeds. Markets are listed
  * only if they accept Circle's USDC, or a token that a Uniswap pool can swap it into.
  * @see https://developers.circle.com/stablecoins/usdc-contract-addresses
  * @see https://developers.circle.com/cctp/references/contract-addresses
- * @see https://github.com/bgd-labs/aave-address-index
+ * @see https://github.com/bgd-labs/aave-address-book
  * @see https://github.com/compound-finance/comet/tree/main/deployments
  * @see https://docs.uniswap.org/contracts/v3/reference/deployments
  * @see https://docs.chain.link/data-feeds/price-feeds/addresses

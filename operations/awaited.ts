@@ -41,7 +41,7 @@ where a.operation_id = any (array(
     and (:ids::text[] is null or x.operation_id = any (:ids::text[]))
     and case x.what
       when 'outcome' then o.state not in ('queued', 'signed', 'mined')
-      A burn that a reorg reverted is never attested.
+      -- A burn that a reorg reverted is never attested.
       else b.event_nonce is not null or o.state in ('confirmed', 'final') and not o.success end
   order by x.since limit :limit for update of x skip locked))
 returning a.operation_id as "operationId", a.workflow_id as "workflowId", a.since::text`

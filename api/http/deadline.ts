@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 
-/** Above the time limits of the database. They do not apply when its server is frozen. */
+/** Above the lock timeout of the database. It also applies when the database server hangs. */
 const ANSWER_MS = 12_000
 
 type Deadline = { timer: NodeJS.Timeout; onLate: () => void; answerMs: number }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { disabledBecause, type ChainClient } from '../../evm/connect.js'
+import { variableSuffix } from '../../evm/facts.js'
 import { highestL1Part } from '../../evm/l1Costs.js'
 import {
   clearOutOfGas,
@@ -177,8 +178,9 @@ async function refill(
   { client, prices, usual, limits, treasury }: RefillCheck,
   { sender, wantedWei }: { sender: RefilledSender; wantedWei: bigint },
 ): Promise<Refill> {
+  const suffix = variableSuffix(client.chain.name)
   if (wantedWei <= 0n)
-    return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low. Raise it.' }
+    return { kind: 'refused', reason: `REFILL_HIGHEST_ETH_${suffix} is too low. Raise it.` }
   const { request, l1FeeWei } = planTransfer(client, prices, sender.address)
   const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
@@ -194,7 +196,7 @@ async function refill(
     if (valueWei < smallest(LEAST_TRANSACTIONS * usual.wei, wantedWei)) {
       const reason =
         today < left
-          ? 'REFILL_DAILY_ETH is used up. Raise it or wait.'
+          ? `REFILL_DAILY_ETH_${suffix} is used up. Raise it or wait.`
           : 'The treasury has too little ETH. Fund it.'
       return { kind: 'refused', reason }
     }
