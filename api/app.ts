@@ -8,11 +8,11 @@ import helmet from 'helmet'
 import { newId } from '../db/client/ids.js'
 import { ServiceError } from '../domain/errors.js'
 import { apiKey } from './http/auth/apiKey.js'
-import { liftDeadline, setDeadline } from './http/deadline.js'
+import { clearDeadline, setDeadline } from './http/deadline.js'
 import {
   authenticate,
   toRequestContext,
-  wasJudged,
+  wasAuthenticated,
   type AuthScheme,
   type Purpose,
 } from './http/auth/authScheme.js'
@@ -62,8 +62,8 @@ function versionOne(services: Services): Router {
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
   refuseOtherMethods(services, router, { routes: endpoints.versioned, scheme: anyKey })
-  router.use(admitUnknown(services, anyKey))
-  router.use(admitUnread(services, anyKey))
+  router.use(authenticateUnknownPath(services, anyKey))
+  router.use(authenticateUndecodablePath(services, anyKey))
   return router
 }
 
@@ -72,7 +72,7 @@ function unversioned(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
   refuseOtherMethods(services, router, { routes: endpoints.unversioned, scheme: anyKey })
-  router.use('/dashboard', admitUnknown(services, anyKey))
+  router.use('/dashboard', authenticateUnknownPath(services, anyKey))
   return router
 }
 
@@ -85,8 +85,8 @@ function dashboardApi(services: Services): Router {
   const all = [...dashboard, ...routes]
   for (const route of all) route.mount(services, router)
   refuseOtherMethods(services, router, { routes: all, scheme: anySession })
-  router.use(admitUnknown(services, anySession))
-  router.use(admitUnread(services, anySession))
+  router.use(authenticateUnknownPath(services, anySession))
+  router.use(authenticateUndecodablePath(services, anySession))
   return router
 }
 
@@ -117,7 +117,7 @@ function refuseOtherMethods(services: Services, router: Router, { routes, scheme
   }
 }
 
-function admitUnknown(services: Services, scheme: AuthScheme): RequestHandler {
+function authenticateUnknownPath(services: Services, scheme: AuthScheme): RequestHandler {
   return async (request, response, next) => {
     await authenticate(scheme, toRequestContext(services, response, anyPath))
     answerNotFound(request, response, next)
@@ -125,9 +125,9 @@ function admitUnknown(services: Services, scheme: AuthScheme): RequestHandler {
 }
 
 /** A path that Express cannot decode never reaches a route. It is authenticated like all others. */
-function admitUnread(services: Services, scheme: AuthScheme): ErrorRequestHandler {
+function authenticateUndecodablePath(services: Services, scheme: AuthScheme): ErrorRequestHandler {
   return async (error, _request, response, next) => {
-    if (!wasJudged(response))
+    if (!wasAuthenticated(response))
       await authenticate(scheme, toRequestContext(services, response, anyPath))
     next(error)
   }
@@ -152,7 +152,7 @@ function openRequest(
     }
     setDeadline(response, answerLate, answerMs)
     response.on('close', () => {
-      liftDeadline(response)
+      clearDeadline(response)
       const ms = Math.round(performance.now() - started)
       if (requestLog) keepRequest(requestLog, response, { requestId, at, ms })
       if (!response.writableFinished) return

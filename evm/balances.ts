@@ -24,10 +24,7 @@ export async function readEthBalance(
 }
 
 /** Balances of USDC, other listed tokens and ETH at the head of a chain. Zero balances are omitted. */
-export async function readReservationsOfToken(
-  client: ChainClient,
-  owner: string,
-): Promise<Holding[]> {
+export async function readHoldings(client: ChainClient, owner: string): Promise<Holding[]> {
   const tokens = tokensOf(client.chain)
   const [wei, amounts] = await Promise.all([
     readEthBalance(client, { owner }),

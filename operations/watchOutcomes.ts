@@ -3,7 +3,7 @@ import { findOperation, type Operation } from './operations.js'
 import { findChanged } from './changed.js'
 import { findPause } from '../db/pauses.js'
 import { isUnsent, outcomeOf } from './outcome.js'
-import { LOOK_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
 import type { AwaitedWhat } from './awaited.js'
 import type { Db } from '../db/client/connect.js'
 import type { Listener } from '../db/client/listen.js'
@@ -33,7 +33,7 @@ export function watchOutcomes({
   db,
   listener,
   stopping,
-  lookMs = LOOK_MS,
+  lookMs = MAX_NOTIFY_WAIT_MS,
 }: {
   db: Db
   listener: Listener

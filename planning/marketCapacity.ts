@@ -1,7 +1,7 @@
 import {
-  lockMarketCapacity,
+  lockCapacityPool,
   readReservedInMarkets,
-  type MarketCapacity,
+  type CapacityPool,
 } from '../db/intents/reservations.js'
 import { getMarket, marketsSharing } from '../evm/lending/markets.js'
 import { assetUnits } from '../domain/money.js'
@@ -14,7 +14,7 @@ import type { Rate } from '../domain/yields.js'
 export type ChainRates = { client: { chain: Chain }; rates: Rate[] }
 
 /** When fewer deposits of the same size would fill a market, its plans are serialized by a lock. */
-const CROWD = 100n
+const LOCK_BELOW_DEPOSITS = 100n
 
 /** Input of a plan. `reservedInMarkets`: base units that open intents will deposit, by market. */
 type CapacityInput = { offers: ChainRates[]; reservedInMarkets: Map<Rate, bigint> }
@@ -32,7 +32,7 @@ export async function planWithinCapacity(
   const plan = make(rates)
   const capacity = narrowCapacityOf(plan, rates, offers)
   if (!capacity) return plan
-  await lockMarketCapacity(trx, capacity)
+  await lockCapacityPool(trx, capacity)
   const capacities = capacitiesIn(offers)
   const units = await readReservedInMarkets(
     trx,
@@ -44,7 +44,7 @@ export async function planWithinCapacity(
 }
 
 /** The capacity of each market that is bounded and open. */
-export function capacitiesIn(offers: ChainRates[]): { rate: Rate; capacity: MarketCapacity }[] {
+export function capacitiesIn(offers: ChainRates[]): { rate: Rate; capacity: CapacityPool }[] {
   return offers.flatMap(({ client, rates }) =>
     rates
       .filter(({ capacityUnits }) => capacityUnits !== undefined && capacityUnits > 0n)
@@ -66,7 +66,7 @@ function listCapacityLeft(offers: ChainRates[], reservedInMarkets: Map<Rate, big
   )
 }
 
-function capacityOf(chain: Chain, { market: address }: Rate): MarketCapacity {
+function capacityOf(chain: Chain, { market: address }: Rate): CapacityPool {
   const market = getMarket(chain, address)
   const markets = marketsSharing(chain, market).map((other) => other.address)
   return { chainId: chain.chainId, markets, token: market.underlying }
@@ -77,10 +77,12 @@ function narrowCapacityOf(
   { steps }: StepPlan,
   rates: Rate[],
   offers: ChainRates[],
-): MarketCapacity | undefined {
+): CapacityPool | undefined {
   const step = steps.find((one): one is DepositStep => one.type === 'deposit')
   const chain = offers.find(({ client }) => client.chain.name === step?.chain)?.client.chain
   const rate = rates.find((one) => one.chain === step?.chain && one.market === step.market)
   if (!step || !chain || rate?.capacityUnits === undefined) return undefined
-  return rate.capacityUnits < CROWD * assetUnits(step.amount) ? capacityOf(chain, rate) : undefined
+  return rate.capacityUnits < LOCK_BELOW_DEPOSITS * assetUnits(step.amount)
+    ? capacityOf(chain, rate)
+    : undefined
 }

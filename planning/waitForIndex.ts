@@ -16,7 +16,7 @@ const POLL_MS = 100
 /** A wallet and its account. */
 export type Spender = { accountId: string; walletId: string; address: string }
 
-type Trial<T> = {
+type PlanAttempt<T> = {
   request: IntentRequest
   attempt: (input: PlanInput) => Promise<T>
   waitMs?: number | undefined
@@ -32,7 +32,7 @@ type Trial<T> = {
 export async function planOnceIndexed<T>(
   tools: MarketTools,
   spender: Spender,
-  { request, attempt, waitMs = WAIT_MS }: Trial<T>,
+  { request, attempt, waitMs = WAIT_MS }: PlanAttempt<T>,
 ): Promise<T> {
   const needed = { request, market: await readNeeded(tools, spender.address, request) }
   try {

@@ -1,5 +1,5 @@
 import { readContractBlock } from '../evm/read.js'
-import { LOOK_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
 import type { Chains } from '../evm/connect.js'
 
 /**
@@ -8,7 +8,7 @@ import type { Chains } from '../evm/connect.js'
  */
 export function watchContractBlocks(
   chains: Chains,
-  lookMs = LOOK_MS,
+  lookMs = MAX_NOTIFY_WAIT_MS,
 ): (chainId: number) => bigint | undefined {
   const known = new Map<number, bigint>()
   const askedAt = new Map<number, number>()

@@ -7,12 +7,12 @@ import { indexChain } from './indexChain.js'
 import { createDriverTools } from './relayerTools.js'
 import { pause, repeat } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../evm/connect.js'
-import { LOOK_MS, RETRY_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS, RETRY_MS } from '../runtime/durations.js'
 import type { PartLog } from '../runtime/log.js'
 import type { Listener } from '../db/client/listen.js'
 
 /** The chain head is polled this many times less often while no sent transaction is open. */
-const QUIET_SHARE = 4
+const IDLE_POLL_FACTOR = 4
 /** Finality advances in steps of seconds, and its consumers wait for minutes. */
 const FINALITY_MS = 5_000
 
@@ -42,7 +42,7 @@ export async function driveChain(
   const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
-    const wake = signed(LOOK_MS, chain.chainId)
+    const wake = signed(MAX_NOTIFY_WAIT_MS, chain.chainId)
     await broadcastOpen(tools)
     if (tools.sentAt.size > 0) sent.notify()
     await indexSpentKeys(tools)
@@ -52,7 +52,7 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     if (await indexChain(tools)) return
     if (tools.sentAt.size > 0) await pause(chain.pollMs, stopping)
-    else await sent.wait(QUIET_SHARE * chain.pollMs, stopping)
+    else await sent.wait(IDLE_POLL_FACTOR * chain.pollMs, stopping)
   }
   try {
     await Promise.all([

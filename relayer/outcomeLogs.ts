@@ -16,13 +16,13 @@ import type { EventLog, Receipt } from '../evm/read.js'
 import type { MinedOperation } from '../operations/indexing/outcomes.js'
 import type { WatchedOperation } from '../operations/indexing/watched.js'
 
-const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
+const REVERT_REASON_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 
 /** The transaction that included an operation. Another party may have sent it. */
-export type BundleTransaction = { receipt: Receipt; isOurs: boolean }
+export type ExecutingTransaction = { receipt: Receipt; isOurs: boolean }
 
 /** Where an operation was mined. `ethPriceE8`: USD per ETH with 8 decimals. */
-type Mining = { outcome: OutcomeLog; bundleTransaction: BundleTransaction; ethPriceE8: bigint }
+type Mining = { outcome: OutcomeLog; bundleTransaction: ExecutingTransaction; ethPriceE8: bigint }
 
 /** The result of one operation in the receipt of its transaction. */
 export function toMined(
@@ -46,16 +46,16 @@ export function toMined(
     gasCostUsd: gasCostUsd(costWei, ethPriceE8),
     units: moved?.units,
     messageSent: moved?.message,
-    refusal: success ? undefined : readRefusal(log, receipt),
+    refusal: success ? undefined : readRevertReason(log, receipt),
   }
 }
 
 /** The EntryPoint emits it right before the operation's own event. */
-function readRefusal(own: EventLog, { logs }: Receipt): string | undefined {
+function readRevertReason(own: EventLog, { logs }: Receipt): string | undefined {
   if (isCancellation(own)) return 'the treasury could not pay and cancelled the payment'
   const revertLog = ownLogs(logs, own).find(
     ({ address, topics }) =>
-      isSameAddress(address, ENTRY_POINT_ADDRESS) && topics[0] === REFUSAL_TOPIC,
+      isSameAddress(address, ENTRY_POINT_ADDRESS) && topics[0] === REVERT_REASON_TOPIC,
   )
   return revertLog && explainRevert(entryPoint.parseLog(revertLog)?.args.revertReason)
 }
@@ -71,7 +71,7 @@ function shareOf(
   {
     bundleTransaction: { receipt, isOurs },
     own,
-  }: { bundleTransaction: BundleTransaction; own: EventLog },
+  }: { bundleTransaction: ExecutingTransaction; own: EventLog },
 ): { gasUsed: bigint; l1FeeWei: bigint } {
   if (kind === 'mint' && !isOurs) return { gasUsed: 0n, l1FeeWei: 0n }
   const siblings =

@@ -3,7 +3,7 @@ export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 /** Longest wait for a notification before a loop reads the rows. It bounds the delay of a lost notification. */
-export const LOOK_MS = 1_000
+export const MAX_NOTIFY_WAIT_MS = 1_000
 
 /** Pause before the retry of a failed, busy or missing operation. */
 export const RETRY_MS = 1_000

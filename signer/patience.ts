@@ -4,10 +4,10 @@ import { atMost } from '../runtime/timeout.js'
  * Wait limit of a bundle for the chain state and for its slowest operation, and of an operation for the confirmation
  * of a refusal. The three fit into a lease (10 s): chain state, 5 s to prepare, confirmation.
  */
-export const PATIENCE_MS = 2_000
+export const PREPARE_WAIT_MS = 2_000
 
 /** `late`: the results that were not ready in time, once all of them are; absent when all were ready. */
-export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }
+export type PreparedInTime<R> = { ready: R[]; late?: Promise<R[]> }
 
 /**
  * Prepares operations concurrently. A slow one delays only the other operations of its wallet, which keep their order.
@@ -18,8 +18,8 @@ export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }
 export async function prepareTogether<T extends { walletId: string }, R>(
   items: T[],
   prepare: (item: T) => Promise<R | undefined>,
-  patienceMs = PATIENCE_MS,
-): Promise<Prompt<R>> {
+  patienceMs = PREPARE_WAIT_MS,
+): Promise<PreparedInTime<R>> {
   const results = new Map<T, R | undefined>()
   const all = Promise.all(items.map(async (item) => results.set(item, await prepare(item))))
   const resultsOf = (some: T[]) =>

@@ -3,7 +3,7 @@ import {
   returnOperation,
   type SigningRefusal,
 } from '../operations/signing/signing.js'
-import { LEASES_IN_A_BUNDLE } from '../operations/signing/claiming.js'
+import { LOST_LEASES_BEFORE_ALONE } from '../operations/signing/claiming.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/intent/operation.js'
 import { reasonOf } from '../domain/intent/waiting.js'
@@ -86,7 +86,7 @@ export async function releaseAll(
 async function quarantine(tools: SignerTools, operation: Operation): Promise<undefined> {
   const message = 'The operation was claimed five times without a result.'
   const refusal = deferral('INTERNAL', message, HOUR_MS)
-  await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_A_BUNDLE })
+  await refuse(tools, operation, { ...refusal, lostLeases: LOST_LEASES_BEFORE_ALONE })
   tools.log.error({ operation: operation.id }, 'operation quarantined')
 }
 

@@ -6,12 +6,12 @@ import { readOrders } from '../operations/signing/orders.js'
 import { readSenders, returnOperation, type Sender } from '../operations/signing/signing.js'
 import { BUNDLE_SIZE, claimOperations } from '../operations/signing/claiming.js'
 import { ServiceError } from '../domain/errors.js'
-import { LOOK_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
 import type { Held } from '../domain/intent/waiting.js'
 import { groupByTransaction } from './build/bundles.js'
 import { resubmit } from './senders/resubmit.js'
 import { atMost } from '../runtime/timeout.js'
-import { PATIENCE_MS, prepareTogether } from './patience.js'
+import { PREPARE_WAIT_MS, prepareTogether } from './patience.js'
 import { prepareOrRelease, release, releaseAll } from './release.js'
 import { keepReplacing } from './senders/replace.js'
 import {
@@ -70,7 +70,7 @@ async function serveSender(
   let late = Promise.resolve()
   while (!stopping.aborted) {
     // Subscribes before reading, so that no notification is missed.
-    const work = nextWork(LOOK_MS, client.chain.chainId)
+    const work = nextWork(MAX_NOTIFY_WAIT_MS, client.chain.chainId)
     const startedAt = performance.now()
     const bundle = await signNext(tools, { client, sender }).catch((error: unknown) => {
       tools.log.warn({ err: error, sender: sender.address }, 'operations not claimed')
@@ -104,7 +104,7 @@ const nothing: Bundle = { size: 0 }
 
 /** Claims the next operations of a sender, prepares them, and stores the signatures. */
 async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Promise<Bundle> {
-  const { db, keyring, log, patienceMs = PATIENCE_MS } = tools
+  const { db, keyring, log, patienceMs = PREPARE_WAIT_MS } = tools
   // Signatures for a chain that fails its deployment checks are worthless, so the queue waits.
   if (disabledBecause(client, 'chain')) return nothing
   const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]

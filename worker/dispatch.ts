@@ -1,4 +1,4 @@
-import { LOOK_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
 import type { Client } from '@temporalio/client'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { claimStarts } from '../db/intents/starting.js'
@@ -49,7 +49,7 @@ export async function runStarter(tools: StarterTools, stopping: AbortSignal): Pr
       log.warn({ err: error }, 'workflows not started')
       return false
     })
-    if (!isFull) await stored.wait(LOOK_MS, stopping)
+    if (!isFull) await stored.wait(MAX_NOTIFY_WAIT_MS, stopping)
   }
 }
 

@@ -6,7 +6,7 @@ import { claimSettled, deleteAwaited, type SettledWait } from '../operations/awa
 import { SETTLED } from '../domain/intent/waitReason.js'
 import { isSettledState } from '../operations/watchOutcomes.js'
 import { CALL_MS } from '../workflows/client/connect.js'
-import { LOOK_MS } from '../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
 import type { Db } from '../db/client/connect.js'
 import type { Listener } from '../db/client/listen.js'
 import type { Log } from '../runtime/log.js'
@@ -30,7 +30,7 @@ export async function notifyWorkflows(tools: NotifyTools, listener: Listener): P
     notifier.notify()
   })
   while (!stopping.aborted) {
-    await notifier.wait(LOOK_MS, stopping)
+    await notifier.wait(MAX_NOTIFY_WAIT_MS, stopping)
     const ids = [...settled]
     settled.clear()
     if (ids.length === 0) continue

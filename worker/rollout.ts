@@ -11,7 +11,7 @@ import type { Log } from '../runtime/log.js'
 import type { Presence } from './presence.js'
 
 const LOOK_EVERY_MS = 10_000
-const LOOK_MS = 10_000
+const QUERY_TIMEOUT_MS = 10_000
 
 type WatchedVersion = {
   client: Client
@@ -49,7 +49,7 @@ export function watchRollout(watched: WatchedVersion, stopping: AbortSignal): Ro
       await temporal.untilThere()
       if (stopping.aborted) return
       try {
-        const found = await client.withDeadline(Date.now() + LOOK_MS, () =>
+        const found = await client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
           look(watched, wasCurrent),
         )
         if (found !== current) logCurrent(watched, found)

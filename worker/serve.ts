@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
-import { backoffMs, LOOK_MS, MINUTE_MS } from '../runtime/durations.js'
+import { backoffMs, MAX_NOTIFY_WAIT_MS, MINUTE_MS } from '../runtime/durations.js'
 import type { Log } from '../runtime/log.js'
 import type { Presence } from './presence.js'
 
@@ -62,6 +62,6 @@ async function runWorker(
 async function untilFailed(worker: Worker, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     if (worker.getState() === 'FAILED') throw new Error('Temporal rejected the worker.')
-    await sleep(LOOK_MS, undefined, { signal: ended }).catch(() => undefined)
+    await sleep(MAX_NOTIFY_WAIT_MS, undefined, { signal: ended }).catch(() => undefined)
   }
 }

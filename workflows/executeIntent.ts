@@ -6,7 +6,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow'
-import { executeStep, type IntentInput, type Surroundings } from './executeStep.js'
+import { executeStep, type IntentInput, type StepContext } from './executeStep.js'
 import { createUntilSettled } from './untilSettled.js'
 import { createView } from './view.js'
 import {
@@ -49,7 +49,7 @@ export async function executeIntent(input: ExecuteIntentInput): Promise<Ended> {
   return CancellationScope.nonCancellable(() => run(input, { view, untilSettled }))
 }
 
-async function run(input: ExecuteIntentInput, around: Surroundings): Promise<Ended> {
+async function run(input: ExecuteIntentInput, around: StepContext): Promise<Ended> {
   let step: PlanStep | undefined
   let isCompleted = false
   try {
@@ -70,7 +70,7 @@ async function run(input: ExecuteIntentInput, around: Surroundings): Promise<End
  */
 async function finalize(
   { intentId }: ExecuteIntentInput,
-  { view }: Surroundings,
+  { view }: StepContext,
   failure?: Failure,
 ): Promise<Ended> {
   const { status, code } = await finalizeIntent({ intentId, ...(failure && { failure }) })

@@ -26,7 +26,7 @@ export type IntentInput = {
   simulate?: Fault
 }
 type ActivityCall = (shown: WaitReason['code'] | undefined) => Promise<StepResult | Unsettled>
-export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
+export type StepContext = { view: IntentView; untilSettled: UntilSettled }
 
 /**
  * Executes a step by one activity, which has the name of the step. A bridge takes three.
@@ -36,7 +36,7 @@ export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
 export async function executeStep(
   input: IntentInput,
   { plan, step }: { plan: StepPlan; step: PlanStep },
-  { view, untilSettled }: Surroundings,
+  { view, untilSettled }: StepContext,
 ): Promise<boolean> {
   const { sequence } = step
   const shared = sharedBy(input, plan, step)

@@ -21,12 +21,12 @@ export function postponeDeadline(response: Response, ms: number): void {
 }
 
 /** For a finished response, or a stream without a time limit. */
-export function liftDeadline(response: Response): void {
+export function clearDeadline(response: Response): void {
   clearTimeout(deadlines.get(response)?.timer)
 }
 
 /** Aborts when the connection closes. */
-export function goneSignal(response: Response): AbortSignal {
+export function closeSignal(response: Response): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => {
     gone.abort()

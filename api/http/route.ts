@@ -7,7 +7,7 @@ import {
   type CallName,
   type Commit,
 } from './commit.js'
-import { goneSignal, postponeDeadline } from './deadline.js'
+import { closeSignal, postponeDeadline } from './deadline.js'
 import {
   authenticate,
   toRequestContext,
@@ -145,7 +145,7 @@ function openRead<Known extends Caller, Params extends Schema, Query extends Sch
           ? search.lookup.orThrow(caller.found, search.by(input.params))
           : (undefined as Row)
         if (waits) postponeDeadline(response, 1_000 * waits(input.query))
-        const whenGone = () => goneSignal(response)
+        const whenGone = () => closeSignal(response)
         const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
         noteSubject(response, answer.body)
         // The deadline has already sent an error, and errors are free.

@@ -134,7 +134,7 @@ export const statements: readonly BenchStatement[] = [
     run: (trx, { busiest }) => readOpenFundings(trx, busiest),
   },
   {
-    name: 'what is reservedInMarkets to a market',
+    name: 'reserved in a market',
     role: 'worker',
     run: (trx) =>
       readReservedInMarkets(trx, [{ chainId: CHAIN, markets: ['0x01'], token: '0xusdc' }]),

@@ -92,7 +92,7 @@ export async function readReservationsOfToken(
 const MOST_HOLDINGS = 10
 
 /** Market capacity: markets that share a capacity for deposits, and their token. */
-export type MarketCapacity = { chainId: number; markets: string[]; token: string }
+export type CapacityPool = { chainId: number; markets: string[]; token: string }
 
 /** SQL that reads the deposits of open intents of all accounts into each capacity, from parameters with its parts. */
 export const RESERVED_IN_MARKETS = (chains: string, markets: string, tokens: string) => `
@@ -101,7 +101,7 @@ export const RESERVED_IN_MARKETS = (chains: string, markets: string, tokens: str
     with ordinality as q (chain, markets, token, at)`
 
 /** The values of `RESERVED_IN_MARKETS`. */
-export const capacityColumns = (capacities: MarketCapacity[]) => [
+export const capacityColumns = (capacities: CapacityPool[]) => [
   capacities.map(({ chainId }) => chainId),
   capacities.map(({ markets }) => markets.map(normal).join(',')),
   capacities.map(({ token }) => normal(token)),
@@ -115,7 +115,7 @@ const reservedInMarketsStatement: Statement = {
 /** Base units that open intents of all accounts will deposit into each capacity. */
 export async function readReservedInMarkets(
   trx: Db,
-  capacities: MarketCapacity[],
+  capacities: CapacityPool[],
 ): Promise<bigint[]> {
   const values = capacityColumns(capacities)
   const rows = await runPrepared<{ units: string }>(trx, reservedInMarketsStatement, values)
@@ -123,9 +123,9 @@ export async function readReservedInMarkets(
 }
 
 /** Serializes planning of deposits into a market capacity until the transaction ends. */
-export async function lockMarketCapacity(
+export async function lockCapacityPool(
   trx: Db,
-  { chainId, markets, token }: MarketCapacity,
+  { chainId, markets, token }: CapacityPool,
 ): Promise<void> {
   const name = [chainId, ...markets.map(normal).sort(), normal(token)].join('/')
   await lockName(trx, `capacity/${name}`)

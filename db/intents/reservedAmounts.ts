@@ -4,7 +4,7 @@ import {
   normal,
   RESERVED_IN_MARKETS,
   type IndexedBlock,
-  type MarketCapacity,
+  type CapacityPool,
 } from './reservations.js'
 import type { Db } from '../client/connect.js'
 
@@ -18,7 +18,7 @@ export type Counted = {
   /** One block per chain. */
   blocks: IndexedBlock[]
   tokens: TokenAtBlock[]
-  capacities: MarketCapacity[]
+  capacities: CapacityPool[]
   markets: MarketAt[]
 }
 
@@ -103,7 +103,7 @@ const RESERVED_AMOUNTS = `select (
         group by q.at) p
     ) as reserved, (
       select json_agg(p.units order by p.at) from (${RESERVED_IN_MARKETS('$8', '$9', '$10')}) p
-    ) as reservedInMarkets, (
+    ) as "reservedInMarkets", (
       select json_agg(json_build_object('open', u.open, 'everything', u.everything) order by u.at) from (
         select q.at, count(r.wallet_id) > 0 as open, coalesce(bool_or(r.everything), false) as everything
         from unnest((select $11::bigint[]), (select $12::text[])) with ordinality as q (chain, market, at)

@@ -103,7 +103,7 @@ create trigger membership_owner before delete or update of role on membership
   for each row execute function keep_owner();
 
 -- Appends to the audit log of members. Definer: the API can neither read nor change the entries.
-create function record_operator_action(p_action text, p_subject text, p_detail text) returns void
+create function append_member_action(p_action text, p_subject text, p_detail text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into member_action (account_id, user_id, action, subject, detail)
@@ -117,7 +117,7 @@ declare v_row jsonb;
 begin
   if current_user <> 'steward_api' then return null; end if;
   v_row := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-  perform record_operator_action(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
+  perform append_member_action(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
   return null;
 end $$;
 create trigger api_key_made after insert on api_key
@@ -176,4 +176,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where m.user_id = p_user order by a.name, a.id
 $$;
 
-grant execute on function record_operator_action, find_invitation, accept_invitation, list_memberships to steward_api;
+grant execute on function append_member_action, find_invitation, accept_invitation, list_memberships to steward_api;

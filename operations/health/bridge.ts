@@ -1,6 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../../evm/address.js'
-import { failed, ok, type Probe, type Row } from './look.js'
+import { failed, ok, type Probe, type CheckResult } from './look.js'
 import type { Chain } from '../../evm/registry.js'
 
 /** @see https://developers.circle.com/cctp/evm-smart-contracts TokenMessengerV2, MessageTransmitterV2 */
@@ -11,7 +11,7 @@ const messenger = new Interface([
 const transmitter = new Interface(['function localDomain() view returns (uint32)'])
 
 /** Checks Circle's contracts, and whether the contracts of the other chains are their peers. */
-export async function checkBridge(probe: Probe): Promise<Row[]> {
+export async function checkBridge(probe: Probe): Promise<CheckResult[]> {
   const { chain, registry, read } = probe
   const { tokenMessenger, messageTransmitter, domain } = chain.cctp
   const [local, own] = await Promise.all([
@@ -41,7 +41,7 @@ export async function checkBridge(probe: Probe): Promise<Row[]> {
 }
 
 /** Checks the peer on one other chain. The checks of that chain report a wrong contract there. */
-async function checkPeer({ chain, read }: Probe, { name, cctp }: Chain): Promise<Row> {
+async function checkPeer({ chain, read }: Probe, { name, cctp }: Chain): Promise<CheckResult> {
   const { tokenMessenger: to } = chain.cctp
   const args = [cctp.domain]
   const answer = await read({ to, abi: messenger, name: 'remoteTokenMessengers', args })

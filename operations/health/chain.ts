@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { checkBridge } from './bridge.js'
 import { checkCore } from './core.js'
 import { checkFeed } from './priceFeed.js'
-import { failed, ok, openProbe, warning, type Row } from './look.js'
+import { failed, ok, openProbe, warning, type CheckResult } from './look.js'
 import { checkMarkets } from './markets.js'
 import { checkSimulation } from './simulation.js'
 import { checkSwaps } from './swaps.js'
@@ -29,7 +29,7 @@ export type ChainReport = {
 export async function probeChain(client: ChainClient, registry: Registry): Promise<ChainReport> {
   const { chain } = client
   const endpoints = await Promise.all(client.endpoints.map(stateOf))
-  const report = (answered: boolean, rows: Row[]): ChainReport => {
+  const report = (answered: boolean, rows: CheckResult[]): ChainReport => {
     const all = [...endpointRows(chain, endpoints), ...rows]
     const findings = all.map((row) => ({ chain: chain.name, ...row }))
     return { chain: chain.name, answered, endpoints, findings }
@@ -53,7 +53,7 @@ async function stateOf({ chain, send }: ChainClient, index: number): Promise<End
 }
 
 /** An endpoint of another chain receives no requests, so it is harmless while another endpoint is `ok`. */
-function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): Row[] {
+function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): CheckResult[] {
   const capability = endpoints.some(({ state }) => state === 'ok') ? 'endpoint' : 'node'
   return endpoints.map(({ position, state }) => {
     const check = `endpoint ${position}`
@@ -63,7 +63,7 @@ function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): Row[] {
   })
 }
 
-async function checkContracts(client: ChainClient, registry: Registry): Promise<Row[]> {
+async function checkContracts(client: ChainClient, registry: Registry): Promise<CheckResult[]> {
   const probe = await openProbe(client, registry)
   const core = checkCore(probe)
   // All other checks read through Multicall3.

@@ -8,7 +8,7 @@ import {
 } from '../../evm/registry.js'
 import { tokenDomain } from '../../evm/tokenDomain.js'
 import { demoFunding } from '../../domain/intent/funding.js'
-import { failed, ok, warning, type Probe, type Row } from './look.js'
+import { failed, ok, warning, type Probe, type CheckResult } from './look.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
 const entryPoint = new Interface(['function getDomainSeparatorV4() view returns (bytes32)'])
@@ -18,7 +18,7 @@ const token = new Interface([
 ])
 
 /** Checks the contracts that every operation of a chain needs. */
-export async function checkCore(probe: Probe): Promise<Row[]> {
+export async function checkCore(probe: Probe): Promise<CheckResult[]> {
   const { chain, hasCode } = probe
   const multicall = hasCode(MULTICALL_ADDRESS)
     ? ok('Multicall3', 'chain', 'is deployed')
@@ -38,7 +38,7 @@ export async function checkCore(probe: Probe): Promise<Row[]> {
   ]
 }
 
-async function checkEntryPoint({ chain, read }: Probe): Promise<Row> {
+async function checkEntryPoint({ chain, read }: Probe): Promise<CheckResult> {
   const at = { chainId: chain.chainId, verifyingContract: ENTRY_POINT_ADDRESS }
   const expected = TypedDataEncoder.hashDomain({ name: 'ERC4337', version: '1', ...at })
   const question = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getDomainSeparatorV4' }
@@ -47,7 +47,7 @@ async function checkEntryPoint({ chain, read }: Probe): Promise<Row> {
   return failed('EntryPoint', 'chain', `no EntryPoint v0.8 at ${ENTRY_POINT_ADDRESS}`)
 }
 
-function checkDelegate({ codeAt }: Probe): Row {
+function checkDelegate({ codeAt }: Probe): CheckResult {
   if (keccak256(codeAt(DELEGATE_ADDRESS)) === DELEGATE_CODE_HASH) {
     return ok('Simple7702Account', 'chain', 'has the code of v0.8')
   }
@@ -55,7 +55,7 @@ function checkDelegate({ codeAt }: Probe): Row {
   return failed('Simple7702Account', 'chain', detail)
 }
 
-async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<Row> {
+async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<CheckResult> {
   const answer = await read({ to: usdc.address, abi: token, name: 'decimals' })
   if (answer?.[0] === BigInt(usdc.decimals)) {
     return ok('USDC', 'chain', `has ${usdc.decimals} decimals`)
@@ -65,7 +65,7 @@ async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<Row> {
 }
 
 /** Checks the EIP-712 domain that fundings are signed for. Only one chain has fundings. */
-async function checkDomain({ chain, read }: Probe, usdc: Token): Promise<Row> {
+async function checkDomain({ chain, read }: Probe, usdc: Token): Promise<CheckResult> {
   const check = 'USDC domain'
   const { name, version } = usdc.eip712
   const answer = await read({ to: usdc.address, abi: token, name: 'DOMAIN_SEPARATOR' })

@@ -12,7 +12,7 @@ export async function probeChains({ list }: Chains, registry: Registry): Promise
     .map(({ chain }) => `bridge:${chain}`)
   return reports.map((report) => ({
     ...report,
-    findings: report.findings.map((finding) => withoutBlame(finding, broken)),
+    findings: report.findings.map((finding) => downgradeRouteFailure(finding, broken)),
   }))
 }
 
@@ -20,7 +20,7 @@ const hasNoBridge = (findings: Finding[]) =>
   disabledIn(findings).some(({ capability }) => /^(node|chain|bridge)$/.test(capability))
 
 /** Downgrades a failed route to a warning when the destination's own bridge is broken, which that chain reports. */
-function withoutBlame(finding: Finding, broken: string[]): Finding {
+function downgradeRouteFailure(finding: Finding, broken: string[]): Finding {
   if (finding.outcome !== 'failed' || !broken.includes(finding.capability)) return finding
   return { ...finding, outcome: 'warning' }
 }

@@ -3,7 +3,7 @@ import { findTreasuryAddress } from '../../db/keys.js'
 import { readSenderAddresses } from '../signing/signing.js'
 import { assetText, fromUnits } from '../../domain/money.js'
 import { demoFunding } from '../../domain/intent/funding.js'
-import { failed, ok, warning, type Row } from './look.js'
+import { failed, ok, warning, type CheckResult } from './look.js'
 import type { ChainClient, Chains } from '../../evm/connect.js'
 import type { Finding } from '../../domain/capability.js'
 import type { Db } from '../../db/client/connect.js'
@@ -78,27 +78,27 @@ export function judgeOperatorBalances(operatorBalances: OperatorBalance[]): Find
   }))
 }
 
-function judgeOperatorBalance(balance: OperatorBalance): Row {
+function judgeOperatorBalance(balance: OperatorBalance): CheckResult {
   if (balance.role === 'sender') return judgeSender(balance)
   return balance.asset === 'USDC' ? judgeTreasury(balance) : judgeReserve(balance)
 }
 
 /** Never fails, because operators may also fund senders by hand. */
-function judgeReserve({ address, units, lasts }: OperatorBalance): Row {
+function judgeReserve({ address, units, lasts }: OperatorBalance): CheckResult {
   const check = `treasury gas ${address}`
   if (lasts === 0n) return warning(check, 'gas', 'the treasury has no ETH to refill senders')
   const detail = `the treasury has ${fromUnits(units, 18)} ETH to refill senders`
   return lasts < FEW_LENDS ? warning(check, 'gas', detail) : ok(check, 'gas', detail)
 }
 
-function judgeTreasury({ address, units, lasts }: OperatorBalance): Row {
+function judgeTreasury({ address, units, lasts }: OperatorBalance): CheckResult {
   const check = `treasury ${address}`
   const detail = `the treasury has ${assetText(units)} USDC`
   if (lasts === 0n) return failed(check, 'funding', detail)
   return lasts < FEW_FUNDINGS ? warning(check, 'funding', detail) : ok(check, 'funding', detail)
 }
 
-function judgeSender({ address, units, lasts }: OperatorBalance): Row {
+function judgeSender({ address, units, lasts }: OperatorBalance): CheckResult {
   const check = `sender ${address}`
   const detail = `the sender has ${fromUnits(units, 18)} ETH, enough for ${lasts} lends`
   if (lasts === 0n) return failed(check, 'gas', detail)

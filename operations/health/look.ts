@@ -29,17 +29,17 @@ export type Probe = {
 }
 
 /** A finding without its chain. */
-export type Row = Omit<Finding, 'chain'>
+export type CheckResult = Omit<Finding, 'chain'>
 
-export const ok = (check: string, capability: Capability, detail: string): Row => ({
+export const ok = (check: string, capability: Capability, detail: string): CheckResult => ({
   ...{ check, capability, detail },
   outcome: 'ok',
 })
-export const warning = (check: string, capability: Capability, detail: string): Row => ({
+export const warning = (check: string, capability: Capability, detail: string): CheckResult => ({
   ...{ check, capability, detail },
   outcome: 'warning',
 })
-export const failed = (check: string, capability: Capability, detail: string): Row => ({
+export const failed = (check: string, capability: Capability, detail: string): CheckResult => ({
   ...{ check, capability, detail },
   outcome: 'failed',
 })

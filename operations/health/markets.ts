@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import { isSameAddress } from '../../evm/address.js'
 import { tokensOf, type Market } from '../../evm/registry.js'
 import { ACTIVE, FROZEN, PAUSED } from '../../evm/lending/aaveV3.js'
-import { failed, ok, warning, type Probe, type Question, type Row } from './look.js'
+import { failed, ok, warning, type Probe, type Question, type CheckResult } from './look.js'
 
 /** The part of a reserve's data that every version of Aave v3 has. */
 const pool = new Interface([
@@ -66,7 +66,7 @@ const checks: Record<Market['protocol'], (probe: Probe, market: Market) => Promi
 }
 
 /** Checks the markets and their terms. A missing candidate is a warning, and is not offered. */
-export async function checkMarkets(probe: Probe): Promise<Row[]> {
+export async function checkMarkets(probe: Probe): Promise<CheckResult[]> {
   const rows = await Promise.all(
     probe.chain.markets.map(async (market) => {
       const own = await checkMarket(probe, market)
@@ -76,12 +76,12 @@ export async function checkMarkets(probe: Probe): Promise<Row[]> {
   return rows.flat()
 }
 
-function asCandidate(row: Row): Row {
+function asCandidate(row: CheckResult): CheckResult {
   if (row.outcome === 'ok') return row
   return { ...row, outcome: 'warning', detail: `not offered: ${row.detail}` }
 }
 
-async function checkMarket(probe: Probe, market: Market): Promise<Row[]> {
+async function checkMarket(probe: Probe, market: Market): Promise<CheckResult[]> {
   const { protocol, address, receiptToken } = market
   const missing = [address, receiptToken].find((contract) => !probe.hasCode(contract))
   if (missing) {

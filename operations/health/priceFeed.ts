@@ -1,11 +1,11 @@
 import { priceFeed as abi } from '../../evm/prices.js'
-import { failed, ok, warning, type Probe, type Row } from './look.js'
+import { failed, ok, warning, type Probe, type CheckResult } from './look.js'
 
 /** Feeds of test networks are often days old. Costs in USD by an older price would mislead. */
 const MAX_AGE_SECONDS = 86_400
 
 /** Checks the price feed of ETH in USD, which converts costs. */
-export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
+export async function checkFeed({ chain, read }: Probe): Promise<CheckResult[]> {
   const { ethUsdFeed: to } = chain
   const [decimals, round] = await Promise.all([
     read({ to, abi, name: 'decimals' }),
@@ -14,7 +14,7 @@ export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
   return [judge(to, decimals?.[0], round && [round[1] as bigint, round[3] as bigint])]
 }
 
-function judge(to: string, decimals: unknown, round: [bigint, bigint] | undefined): Row {
+function judge(to: string, decimals: unknown, round: [bigint, bigint] | undefined): CheckResult {
   const check = 'ETH / USD feed'
   if (decimals !== 8n || !round || round[0] <= 0n) {
     return failed(check, 'prices', `no ETH / USD feed at ${to}`)

@@ -1,7 +1,7 @@
 import { AbiCoder, Interface, Wallet, toQuantity } from 'ethers'
 import { didAnswer, isRevert } from '../../evm/connect.js'
 import { DELEGATED_CODE, DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
-import { failed, ok, warning, type Probe, type Row } from './look.js'
+import { failed, ok, warning, type Probe, type CheckResult } from './look.js'
 
 /** Simple7702Account returns the EntryPoint whose calls it accepts. */
 const account = new Interface(['function entryPoint() view returns (address)'])
@@ -15,7 +15,7 @@ const expected = AbiCoder.defaultAbiCoder().encode(['address'], [ENTRY_POINT_ADD
  * Checks that the node simulates calls as the signer needs it: with overridden code of a delegated account, and with an
  * authorization in the call. Uses a random account. It cannot show that the network accepts such transactions.
  */
-export async function checkSimulation(probe: Probe): Promise<Row[]> {
+export async function checkSimulation(probe: Probe): Promise<CheckResult[]> {
   // Without the delegate contract a delegated account has no code to run.
   if (!probe.hasCode(DELEGATE_ADDRESS)) return []
   const signer = Wallet.createRandom()
@@ -26,7 +26,7 @@ export async function checkSimulation(probe: Probe): Promise<Row[]> {
   ])
 }
 
-async function checkOverrides({ client }: Probe, to: string): Promise<Row> {
+async function checkOverrides({ client }: Probe, to: string): Promise<CheckResult> {
   const check = 'state overrides'
   const call = { to, data: account.encodeFunctionData('entryPoint') }
   const answer = await client
@@ -37,7 +37,7 @@ async function checkOverrides({ client }: Probe, to: string): Promise<Row> {
 }
 
 /** A node that ignores the override finds no code, and the call does not revert. */
-async function checkEstimates({ client }: Probe, to: string): Promise<Row> {
+async function checkEstimates({ client }: Probe, to: string): Promise<CheckResult> {
   const check = 'estimates'
   const call = { from: ENTRY_POINT_ADDRESS, to, data: '0x' }
   const override = { [to]: { code: REVERTS } }
@@ -48,7 +48,10 @@ async function checkEstimates({ client }: Probe, to: string): Promise<Row> {
   return failed(check, 'chain', 'eth_estimateGas ignores state overrides')
 }
 
-async function checkAuthorizations({ client, chain }: Probe, signer: SigningWallet): Promise<Row> {
+async function checkAuthorizations(
+  { client, chain }: Probe,
+  signer: SigningWallet,
+): Promise<CheckResult> {
   const check = 'type 4 calls'
   const { chainId } = chain
   const { signature } = signer.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })

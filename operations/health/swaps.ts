@@ -1,12 +1,12 @@
 import { Interface } from 'ethers'
 import { isSameAddress } from '../../evm/address.js'
-import { failed, ok, type Probe, type Row } from './look.js'
+import { failed, ok, type Probe, type CheckResult } from './look.js'
 
 /** @see https://docs.uniswap.org/contracts/v3/reference/periphery/base/PeripheryImmutableState */
 const periphery = new Interface(['function factory() view returns (address)'])
 
 /** Checks that quoter and router of Uniswap v3 belong to the factory. */
-export async function checkSwaps(probe: Probe): Promise<Row[]> {
+export async function checkSwaps(probe: Probe): Promise<CheckResult[]> {
   const { uniswap } = probe.chain
   if (!uniswap) return []
   const { factory, quoter, router } = uniswap

@@ -17,7 +17,7 @@ export const BUNDLE_SIZE = 20
 /** Delay of the operations of a killed signer. */
 const LEASE_SECONDS = 10
 /** After this many leases that expired without a decision, an operation is claimed alone, so that it blocks no other. */
-export const LEASES_IN_A_BUNDLE = 2
+export const LOST_LEASES_BEFORE_ALONE = 2
 
 /** SQL condition: the operation `op` has neither a lease nor a transaction. */
 const isClaimable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
@@ -41,7 +41,7 @@ with serving as (
   where place = 1 and open < ${OPEN_TRANSACTIONS}
 ), open as materialized (
   select op.id, op.account_id, op.wallet_id, op.priority, op.created_at, ${isClaimable} as claimable,
-    op.state = 'signed' or op.lost_leases >= ${LEASES_IN_A_BUNDLE} as alone,
+    op.state = 'signed' or op.lost_leases >= ${LOST_LEASES_BEFORE_ALONE} as alone,
     coalesce(op.lease_owner is not null and op.leased_until > clock_timestamp(), false) as leased
   from operation op where op.chain_id = $1 and op.state in ('queued', 'signed')
 ), turns as (

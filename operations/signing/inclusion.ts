@@ -17,7 +17,7 @@ const oneMoreFailure = {
  * Returns an operation that cannot be included now, with an increasing delay. `spentSince`: its key is used on the
  * chain, and this is the lowest block that may hold its log.
  */
-export async function returnNotIncluded(
+export async function deferResubmission(
   db: Db,
   { id, leaseOwner }: ClaimedOperation,
   { message, spentSince }: { message: string; spentSince?: bigint },

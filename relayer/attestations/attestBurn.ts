@@ -1,13 +1,13 @@
 import { faultPoint } from '../../runtime/faultPoints.js'
 import { findClaimedNonces, setAttested, type OpenBurn } from '../../operations/burns.js'
-import { logFailure, type AttesterTools, type NeedyBurn } from './attesterTools.js'
+import { logFailure, type AttesterTools, type UnattestedBurn } from './attesterTools.js'
 import type { AttestedMessage } from '../../evm/bridges/bridge.js'
 
 /** Requests the messages of the burns of one transaction. Never throws, so that a failure delays no other one. */
 export async function attestBurns(
   tools: AttesterTools,
   key: string,
-  burns: [NeedyBurn, ...NeedyBurn[]],
+  burns: [UnattestedBurn, ...UnattestedBurn[]],
 ): Promise<void> {
   const onFailure = (error: unknown) => {
     logFailure(tools, error)
@@ -24,7 +24,7 @@ export async function attestBurns(
   }
 }
 
-type Attestable = { key: string; burn: NeedyBurn; messages: AttestedMessage[] }
+type Attestable = { key: string; burn: UnattestedBurn; messages: AttestedMessage[] }
 
 /** Stores the message of a burn, or requests a new attestation of an expired one. */
 async function attestBurn(

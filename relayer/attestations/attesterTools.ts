@@ -1,19 +1,19 @@
 import { isLedElsewhere, type Db } from '../../db/client/connect.js'
 import { ServiceError } from '../../domain/errors.js'
-import { LOOK_MS, RETRY_MS } from '../../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS, RETRY_MS } from '../../runtime/durations.js'
 import type { Chains } from '../../evm/connect.js'
 import type { OpenBurn } from '../../operations/burns.js'
 import type { PartLog } from '../../runtime/log.js'
 import type { Attestations } from '../../evm/bridges/bridge.js'
 
 /** Pauses in ms. Circle recommends at least 5 s between two requests for one burn. */
-export const usualPauses = { shortestMs: 5_000, lookMs: LOOK_MS, retryMs: RETRY_MS }
+export const usualPauses = { shortestMs: 5_000, lookMs: MAX_NOTIFY_WAIT_MS, retryMs: RETRY_MS }
 
 /** `nextAt`: Unix time in ms of the next request about a transaction. `renewals`: expiries of its messages so far. */
 export type BurnSchedule = { nextAt: number; renewals: number }
 
 /** A burn without a message, or with an expired one. */
-export type NeedyBurn = OpenBurn & { hasExpired: boolean }
+export type UnattestedBurn = OpenBurn & { hasExpired: boolean }
 
 export type AttesterTools = {
   attestations: Attestations

@@ -2,7 +2,7 @@ import { backoffMs, MINUTE_MS } from '../../runtime/durations.js'
 import { isExpired } from '../../evm/bridges/bridge.js'
 import type { Chain } from '../../evm/registry.js'
 import type { OpenBurn } from '../../operations/burns.js'
-import type { AttesterTools, BurnSchedule, NeedyBurn } from './attesterTools.js'
+import type { AttesterTools, BurnSchedule, UnattestedBurn } from './attesterTools.js'
 
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS
 /** Pause between two requests as a share of the burn's age, so that detection adds 5 % at most. */
@@ -44,7 +44,7 @@ function routeOf(
 }
 
 /** The burn, if it needs a message or a new one; else nothing. */
-export function needOf(tools: AttesterTools, burn: OpenBurn): NeedyBurn[] {
+export function needOf(tools: AttesterTools, burn: OpenBurn): UnattestedBurn[] {
   const route = routeOf(tools, burn)
   if (!route) return []
   if (burn.message === null) return [{ ...burn, hasExpired: false }]

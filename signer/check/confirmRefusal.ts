@@ -1,5 +1,5 @@
 import { atMost } from '../../runtime/timeout.js'
-import { PATIENCE_MS } from '../patience.js'
+import { PREPARE_WAIT_MS } from '../patience.js'
 import { prepare, type Ordered } from '../prepare.js'
 import { readSigningContext, type SigningContext, type SignerTools } from '../signingContext.js'
 import type { ChainClient } from '../../evm/connect.js'
@@ -28,7 +28,7 @@ export async function isRefusalConfirmed(
   const opinions = client.endpoints.map((endpoint) =>
     atMost(
       refuses(endpoint).catch(() => false),
-      tools.patienceMs ?? PATIENCE_MS,
+      tools.patienceMs ?? PREPARE_WAIT_MS,
     ),
   )
   return (await Promise.all(opinions)).filter(Boolean).length >= REFUSALS

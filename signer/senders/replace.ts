@@ -23,7 +23,7 @@ import {
   type SignerTools,
 } from '../signingContext.js'
 import { senderKeyContext } from '../store.js'
-import { LOOK_MS } from '../../runtime/durations.js'
+import { MAX_NOTIFY_WAIT_MS } from '../../runtime/durations.js'
 import type { Chain } from '../../evm/registry.js'
 import type { WaitingCode } from '../../domain/intent/waiting.js'
 
@@ -40,7 +40,7 @@ export async function keepReplacing(
     await replaceStuck().catch((error: unknown) => {
       tools.log.warn({ err: error, chain: client.chain.name }, 'stuck transactions not replaced')
     })
-    await sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
+    await sleep(MAX_NOTIFY_WAIT_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
@@ -166,7 +166,7 @@ const raised = (wei: bigint) => largest(divideUp(wei * 9n, 8n), wei + 1n)
 /** Why a transaction is not replaced now. */
 type Obstacle = { message: string; waitsFor: WaitingCode }
 
-const tooDear = (message: string): Obstacle => ({ message, waitsFor: 'GAS_PRICE' })
+const tooExpensive = (message: string): Obstacle => ({ message, waitsFor: 'GAS_PRICE' })
 
 type FeeBounds = Budget & { gasLimit: bigint; l1FeeWei: bigint }
 
@@ -180,8 +180,8 @@ function raiseFees(
   const maxPriorityFeePerGas = largest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
   const needed = largest(least, baseFeeWei + maxPriorityFeePerGas)
   const budget = (budgetWei - l1FeeWei) / gasLimit
-  if (needed > maxFeeCapWei) return tooDear(`Gas on ${name} exceeds the fee cap of the chain.`)
-  if (needed > budget) return tooDear(`Gas on ${name} exceeds the gas budget of an operation.`)
+  if (needed > maxFeeCapWei) return tooExpensive(`Gas on ${name} exceeds the fee cap of the chain.`)
+  if (needed > budget) return tooExpensive(`Gas on ${name} exceeds the gas budget of an operation.`)
   // Allows the base fee to double, within cap and budget.
   const wanted = largest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
   const maxFeePerGas = smallest(wanted, maxFeeCapWei, budget)

@@ -2,7 +2,7 @@ import { toQuantity } from 'ethers'
 import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
 import {
   FAILURES_BEFORE_QUARANTINE,
-  returnNotIncluded,
+  deferResubmission,
 } from '../../operations/signing/inclusion.js'
 import { getWalletSecret } from '../../db/keys.js'
 import { findSignature } from '../../operations/signing/signatures.js'
@@ -61,7 +61,7 @@ export async function resubmit(
   if (reason) {
     const message = `The operation cannot be included now: ${reason}`
     log.warn({ ...facts, reason }, 'operation not resubmitted')
-    await returnNotIncluded(tools.db, claimedBy(tools, operation), { message })
+    await deferResubmission(tools.db, claimedBy(tools, operation), { message })
     return
   }
   const stored = await storeAgain(
@@ -82,7 +82,7 @@ export async function lookUp(
   const message = 'The operation is already executed. The relayer searches for its log.'
   const facts = { chain: client.chain.name, operation: operation.id }
   tools.log.warn(facts, 'operation found executed')
-  await returnNotIncluded(tools.db, claimedBy(tools, operation), { message, spentSince })
+  await deferResubmission(tools.db, claimedBy(tools, operation), { message, spentSince })
 }
 
 /** The payload to include: the stored signature of the operation, or its cancellation. */

@@ -51,7 +51,7 @@ export async function judge(evidence: Evidence): Promise<ChaosVerdict> {
     stuck: open.map(({ id, status, age }) => `${id} is ${status} after ${age}`),
     notConserved: await findLosses(evidence),
     nonces: await findGaps(evidence),
-    faults: [...notes.faults, ...(await findBaselines(evidence))],
+    faults: [...notes.faults, ...(await findDuplicates(evidence))],
   }
 }
 
@@ -161,7 +161,7 @@ async function findGaps({ db, nodes }: Evidence): Promise<string[]> {
 type StoredSender = { chain_id: bigint; sender: string; next_nonce: bigint }
 
 /** Each request of a client is one intent, and each intent has a request. */
-async function findBaselines({ db, notes }: Evidence): Promise<string[]> {
+async function findDuplicates({ db, notes }: Evidence): Promise<string[]> {
   const stored = await db('intent').pluck<string[]>('id')
   const ordered = notes.ordered.map(({ id }) => id)
   const unknown = stored.filter((id) => !ordered.includes(id))

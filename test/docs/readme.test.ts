@@ -64,13 +64,13 @@ describe('README.md', () => {
   test('answers nine questions', () => {
     expect(places).toHaveLength(9)
   })
-  test.each(places)('%s: %s exports %s', (_question, file = '', name = '') => {
+  test.each(places)('%s: %s defines %s', (_question, file = '', name = '') => {
     const source = readFileSync(join(root, readPaths(file)[0] ?? ''), 'utf8')
-    const exported = new RegExp(
-      `^export (?:async )?(?:const|function) ${name.replace(/`/g, '')}\\b`,
+    const defined = new RegExp(
+      `^(?:create |export )?(?:async )?(?:const|function) ${name.replace(/`/g, '')}\\b`,
       'm',
     )
-    expect(source).toMatch(exported)
+    expect(source).toMatch(defined)
   })
 
   test('maps the folders that exist at the top', () => {

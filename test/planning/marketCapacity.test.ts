@@ -53,7 +53,7 @@ const capacityOf = (protocol: Market['protocol']) =>
   lendingProtocol(marketOf(protocol)).readCapacity(client(), marketOf(protocol))
 
 /** Leaves a capacity of this many whole tokens below the cap of Aave. */
-async function leaveRoom(tokens: bigint): Promise<bigint> {
+async function leaveCapacity(tokens: bigint): Promise<bigint> {
   const { address, underlying, receiptToken } = marketOf('aave-v3')
   const ask = async (to: string, name: string) =>
     (await readContract(client(), { to, abi: aave, name }))[0] as string
@@ -91,7 +91,7 @@ async function lend(wallet: TestWallet, amountUnits: bigint) {
 
 describe('a market with little capacity', () => {
   test('concurrent deposits of all accounts stay within the capacity', async () => {
-    const capacity = await leaveRoom(10n)
+    const capacity = await leaveCapacity(10n)
     const units = (capacity * 45n) / 100n
     const wallets: TestWallet[] = []
     for (let i = 0; i < 12; i++) wallets.push(await walletWith(units))
@@ -114,11 +114,24 @@ describe('a market with little capacity', () => {
       .update({ released_at: new Date() })
     await expect(lend(wallet, units)).resolves.toMatchObject({ status: 'planning' })
     await database.db('reservation').update({ released_at: new Date() })
-    await leaveRoom(0n)
+    await leaveCapacity(0n)
+  })
+
+  test('a small deposit is rejected while deposits of other accounts fill the market', async () => {
+    const capacity = await leaveCapacity(10n)
+    const half = capacity / 2n
+    for (let i = 0; i < 2; i++) await lend(await walletWith(half), half)
+    // So small that its plan does not lock the capacity and read it again.
+    const units = capacity / 200n
+    await expect(lend(await walletWith(units), units)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    })
+    await database.db('reservation').update({ released_at: new Date() })
+    await leaveCapacity(0n)
   })
 
   test('a deposit planned by its workflow counts too', async () => {
-    const capacity = await leaveRoom(10n)
+    const capacity = await leaveCapacity(10n)
     const units = (capacity * 6n) / 10n
     await lend(await walletWith(units), units)
     const wallet = await walletWith(units)
@@ -130,7 +143,7 @@ describe('a market with little capacity', () => {
     const planned = planPending({ ...tools, db: worker }, id).finally(() => worker.destroy())
     await expect(planned).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
     await database.db('reservation').update({ released_at: new Date() })
-    await leaveRoom(0n)
+    await leaveCapacity(0n)
   })
 
   test('a market without a bound accepts any amount', async () => {

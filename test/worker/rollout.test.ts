@@ -72,7 +72,7 @@ function start(buildId: string, mark: number, { isAutomatic = true, goneMs = 90_
 }
 
 const isCurrent = 'worker version is current'
-const isNotCurrent = 'not the current one'
+const isNotCurrent = 'worker version is not current'
 
 /** The number of the version that executes a new workflow. */
 async function executedBy(): Promise<number> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
-import { readReservationsOfToken, type Holding } from '../../../evm/balances.js'
+import { readHoldings, type Holding } from '../../../evm/balances.js'
 import { walletById } from '../../../db/accounts/wallets.js'
 import { fromUnits, sumUsd, toUsd } from '../../../domain/money.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
@@ -36,7 +36,7 @@ export const getBalances = readRoute(
   },
   async ({ chains }, { found: wallet }) => {
     const { answers, unavailable } = await askChains(chains.list, async (client) => {
-      const holdings = await readReservationsOfToken(client, wallet.address)
+      const holdings = await readHoldings(client, wallet.address)
       return { chain: client.chain.name, tokens: holdings.map(tokenBody) }
     })
     const values = answers.flatMap(({ tokens }) => tokens.map(({ valueUsd }) => valueUsd))

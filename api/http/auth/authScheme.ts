@@ -70,7 +70,7 @@ export function authenticate<Known extends Caller, Row = undefined>(
 }
 
 /** True when a request has already been authenticated or rejected. */
-export const wasJudged = (response: Response): boolean => response.locals.judged === true
+export const wasAuthenticated = (response: Response): boolean => response.locals.judged === true
 
 export function accountSuspended(): ServiceError {
   const message = 'This account is suspended. Ask the operator of this service to resume it.'

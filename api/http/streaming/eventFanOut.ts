@@ -10,7 +10,7 @@ import type { Db } from '../../../db/client/connect.js'
 import type { Log } from '../../../runtime/log.js'
 
 /** Maximum number of events of one account per read. */
-const NEWS_LIMIT = 500
+const EVENT_LIMIT = 500
 /** Delay of a retry while an open transaction holds events back, milliseconds. It doubles from `first` to `last`. */
 const HELD_MS = { first: 5, last: 200 }
 
@@ -103,7 +103,7 @@ async function readRound(db: Db, { open, stale, later }: Accounts): Promise<void
   })
   stale.clear()
   if (wanted.length === 0) return
-  const news = await readNewEvents(db, wanted, NEWS_LIMIT)
+  const news = await readNewEvents(db, wanted, EVENT_LIMIT)
   for (const [at, { accountId, account }] of wanted.entries()) {
     const { events = [], horizon = account.tail, isFull, isHeld } = news[at] ?? {}
     account.tail = horizon

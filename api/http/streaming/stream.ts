@@ -7,7 +7,7 @@ import {
   type PlacedEvent,
   type EventPosition,
 } from '../../../db/intents/events.js'
-import { liftDeadline } from '../deadline.js'
+import { clearDeadline } from '../deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
 import { createEventFanOut, type EventFanOut } from './eventFanOut.js'
 import type { Caller } from '../auth/caller.js'
@@ -93,7 +93,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
       const read = (after: EventPosition) => readShared(accountId, source.filter, after)
       const page = await read(source.after)
       if (response.closed || response.headersSent) return
-      liftDeadline(response)
+      clearDeadline(response)
       if (source.isSettled && page.events.length === 0) {
         response.writeHead(204).end()
         return

@@ -17,7 +17,7 @@ import pytest
 
 from steward import Steward
 
-FOLDER = Path(__file__).parents[4] / "examples" / "savings-app-py"
+FOLDER = Path(__file__).parents[3] / "examples" / "savings-app-py"
 PORT_LINE = re.compile(r"http://127\.0\.0\.1:(\d+)")
 
 
