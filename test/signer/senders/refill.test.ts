@@ -192,7 +192,10 @@ describe('the treasury', () => {
     expect(alarms()).toMatchObject([
       {
         message: 'sender not refilled',
-        facts: { sender: other, reason: 'REFILL_DAILY_ETH_ARBITRUM_SEPOLIA is used up. Raise it or wait.' },
+        facts: {
+          sender: other,
+          reason: 'REFILL_DAILY_ETH_ARBITRUM_SEPOLIA is used up. Raise it or wait.',
+        },
       },
     ])
     await world.db('chain_tx').update({ created_at: world.db.raw(`now() - interval '25 hours'`) })
