@@ -19,7 +19,7 @@ export type SettledWait = { operationId: string; workflowId: string; since: stri
 
 /**
  * Claims some marks whose operations are settled. Other callers skip them for five seconds, then twice as long each
- * time, up to about ten minutes. The pause exceeds the time of a signal, so that only one is in flight.
+ * time, up to about ten minutes. The delay exceeds the time of a signal, so that only one is in flight.
  *
  * @param ids - Ids of operations. Null for any.
  */

@@ -5,7 +5,7 @@ import { indexSpentKeys } from './foreignExecutions.js'
 import { watchQueue } from '../operations/queue.js'
 import { indexChain } from './indexChain.js'
 import { createDriverTools } from './relayerTools.js'
-import { pause, repeat } from './repeat.js'
+import { delay, repeat } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../evm/connect.js'
 import { MAX_NOTIFY_WAIT_MS, RETRY_MS } from '../runtime/durations.js'
 import type { PartLog } from '../runtime/log.js'
@@ -41,7 +41,7 @@ export async function driveChain(
   // The state of another chain must not overwrite the state of ours.
   const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
-    if (isForeign()) return pause(RETRY_MS, stopping)
+    if (isForeign()) return delay(RETRY_MS, stopping)
     const wake = signed(MAX_NOTIFY_WAIT_MS, chain.chainId)
     await broadcastOpen(tools)
     if (tools.sentAt.size > 0) sent.notify()
@@ -49,9 +49,9 @@ export async function driveChain(
     await wake
   }
   const indexNext = async () => {
-    if (isForeign()) return pause(RETRY_MS, stopping)
+    if (isForeign()) return delay(RETRY_MS, stopping)
     if (await indexChain(tools)) return
-    if (tools.sentAt.size > 0) await pause(chain.pollMs, stopping)
+    if (tools.sentAt.size > 0) await delay(chain.pollMs, stopping)
     else await sent.wait(IDLE_POLL_FACTOR * chain.pollMs, stopping)
   }
   try {

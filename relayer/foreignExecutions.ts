@@ -23,7 +23,7 @@ import type { DriverTools, KeySearch } from './relayerTools.js'
 /** Blocks per search request, and requests in a row before the search yields to other work. */
 const SEARCHED_BLOCKS = 2_000n
 const RANGES_AT_ONCE = 5
-/** Pause after a complete search without a result. */
+/** Delay after a complete search without a result. */
 const EMPTY_SEARCH_MS = 60_000
 
 type InBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
@@ -74,7 +74,7 @@ async function searchFurther(tools: DriverTools, operation: SpentOperation): Pro
   const known = searches.get(id)
   const search = known?.key === chainKey ? known : startSearch(chainKey)
   searches.set(id, search)
-  if (search.pausedUntil > Date.now()) return
+  if (search.nextSearchAt > Date.now()) return
   search.next ??= state.indexed.number
   for (let i = 0; i < RANGES_AT_ONCE && search.next >= spentSince; i++) {
     const from: bigint = largest(search.next - SEARCHED_BLOCKS + 1n, spentSince)
@@ -90,7 +90,7 @@ const startSearch = (key: string): KeySearch => ({
   next: undefined,
   isEmpty: false,
   isReported: false,
-  pausedUntil: 0,
+  nextSearchAt: 0,
 })
 
 /** The search found nothing. The log may be above the indexed block, where normal indexing finds it. */
@@ -101,7 +101,7 @@ function endSearch({ client, log }: DriverTools, operation: string, search: KeyS
   }
   search.isEmpty = true
   search.next = undefined
-  search.pausedUntil = Date.now() + EMPTY_SEARCH_MS
+  search.nextSearchAt = Date.now() + EMPTY_SEARCH_MS
 }
 
 /**

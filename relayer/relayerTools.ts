@@ -14,7 +14,7 @@ export type KeySearch = {
   isEmpty: boolean
   isReported: boolean
   /** Unix time, ms. */
-  pausedUntil: number
+  nextSearchAt: number
 }
 
 /** The dependencies of a chain's driver, and its state between rounds. */
@@ -37,7 +37,7 @@ export type DriverTools = {
   }
   /** The endpoint that blocks are read from, and whether it has failed. */
   following: { endpoint: ChainClient | undefined; hasFailed: boolean }
-  /** Shortest pause between two reads of the finalized block, ms; 0: it is read with each block. */
+  /** Shortest delay between two reads of the finalized block, ms; 0: it is read with each block. */
   finalityMs: number
 }
 

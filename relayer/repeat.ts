@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RETRY_MS } from '../runtime/durations.js'
 
-/** Repeats a round until the signal aborts. A failed round is followed by a pause, ms. */
+/** Repeats a round until the signal aborts. A failed round is followed by a delay, ms. */
 export async function repeat(
   round: () => Promise<void>,
   onFailure: (error: unknown) => void,
@@ -13,12 +13,12 @@ export async function repeat(
     } catch (error) {
       if (stopping.aborted) return
       onFailure(error)
-      await pause(retryMs, stopping)
+      await delay(retryMs, stopping)
     }
   }
 }
 
 /** Waits for some milliseconds, or until the signal aborts. */
-export async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+export async function delay(ms: number, stopping: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
 }

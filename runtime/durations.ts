@@ -5,11 +5,11 @@ export const DAY_MS = 24 * HOUR_MS
 /** Longest wait for a notification before a loop reads the rows. It bounds the delay of a lost notification. */
 export const MAX_NOTIFY_WAIT_MS = 1_000
 
-/** Pause before the retry of a failed, busy or missing operation. */
+/** Delay before the retry of a failed, busy or missing operation. */
 export const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 
-/** Pause after consecutive failures, ms: `firstMs`, doubled with each failure, at most 30 s. */
+/** Delay after consecutive failures, ms: `firstMs`, doubled with each failure, at most 30 s. */
 export const backoffMs = (failures: number, firstMs = RETRY_MS): number =>
   Math.min(firstMs * 2 ** (failures - 1), LONGEST_RETRY_MS)
 

@@ -66,7 +66,7 @@ async function serveSender(
   { client, sender, nextWork }: SenderLoop & { nextWork: NextWork },
   stopping: AbortSignal,
 ): Promise<void> {
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+  const delay = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
   let late = Promise.resolve()
   while (!stopping.aborted) {
     // Subscribes before reading, so that no notification is missed.
@@ -82,9 +82,9 @@ async function serveSender(
     }
     if (bundle.size === 0) {
       await work
-      await pause(DEBOUNCE_MS)
+      await delay(DEBOUNCE_MS)
     } else if (bundle.size < BUNDLE_SIZE) {
-      await pause(Math.min(REST.times * (performance.now() - startedAt), REST.atMostMs))
+      await delay(Math.min(REST.times * (performance.now() - startedAt), REST.atMostMs))
     }
   }
   await late

@@ -19,7 +19,7 @@ import type { Presence } from './presence.js'
 
 /** Fallback for a lost notification. */
 const POLL_MS = 5_000
-/** Pause before the next query while an older open transaction still hides events. */
+/** Delay before the next query while an older open transaction still hides events. */
 const HELD_MS = 100
 /** Events within this time share one dispatch. */
 const GATHER_MS = 100

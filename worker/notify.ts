@@ -12,7 +12,7 @@ import type { Listener } from '../db/client/listen.js'
 import type { Log } from '../runtime/log.js'
 
 /**
- * Concurrent signals, and the pause after each batch. Faster signals would only queue in Temporal: a worker with two
+ * Concurrent signals, and the delay after each batch. Faster signals would only queue in Temporal: a worker with two
  * cores completes about 20 steps per second.
  */
 const [AT_ONCE, PAUSE_MS] = [10, 250]

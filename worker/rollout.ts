@@ -20,7 +20,7 @@ type WatchedVersion = {
   isAutomatic: boolean
   temporal: Presence
   log: Log
-  /** Pause between two queries of the routing, ms. */
+  /** Delay between two queries of the routing, ms. */
   lookEveryMs?: number
   /** A version without a poll for this time has no workers, ms. */
   goneMs?: number

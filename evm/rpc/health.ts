@@ -26,7 +26,7 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     strikes += 1
     if (strikes < STRIKES) return
     const isNew = awaySince === 0
-    // After a minute of availability the pauses start short again.
+    // After a minute of availability the delays start short again.
     if (isNew && now - backAt > MINUTE_MS) failedProbes = 0
     failedProbes += 1
     nextProbeAt = now + backoffMs(failedProbes, probeMs)
@@ -39,7 +39,7 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     isAway: () => awaySince > 0,
     restsUntil: () => restsUntil,
 
-    /** True once after each pause: the caller then probes the endpoint. */
+    /** True once after each delay: the caller then probes the endpoint. */
     isProbeDue(): boolean {
       const now = Date.now()
       if (awaySince === 0 || now < nextProbeAt || now < restsUntil) return false

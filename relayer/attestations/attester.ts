@@ -3,30 +3,30 @@ import { findOpenBurns } from '../../operations/burns.js'
 import { watchQueue } from '../../operations/queue.js'
 import { MINUTE_MS, REQUEST_TIMEOUT_MS } from '../../runtime/durations.js'
 import { attestBurns } from './attestBurn.js'
-import { logFailure, usualPauses, type AttesterTools } from './attesterTools.js'
-import { groupByTransaction, needOf, pauseOf, scheduleOf } from './burnSchedule.js'
+import { logFailure, usualDelays, type AttesterTools } from './attesterTools.js'
+import { groupByTransaction, needOf, delayOf, scheduleOf } from './burnSchedule.js'
 import { watchContractBlocks } from '../contractBlocks.js'
 import { storeFees } from '../fees.js'
-import { pause, repeat } from '../repeat.js'
+import { delay, repeat } from '../repeat.js'
 import { atMost } from '../../runtime/timeout.js'
 import type { Chains } from '../../evm/connect.js'
 import type { Listener } from '../../db/client/listen.js'
 import type { PartLog } from '../../runtime/log.js'
 import type { Attestations } from '../../evm/bridges/bridge.js'
 
-/** Shortest pause between two checks of the schedules. With 8 requests each it exceeds the rate limit already. */
+/** Shortest delay between two checks of the schedules. With 8 requests each it exceeds the rate limit already. */
 const CHECK_MS = 50
 /** Bounds the concurrent requests to a service that hangs. Each ends with the request timeout. */
 const MOST_REQUESTS = 8
 
-/** `url`: the database without a pooler in between. `pauses`: for tests. */
+/** `url`: the database without a pooler in between. `delays`: for tests. */
 export type Attesting = {
   url: string
   attestations: Attestations
   chains: Chains
   listener: Listener
   log: PartLog
-  pauses?: typeof usualPauses
+  delays?: typeof usualDelays
 }
 
 /**
@@ -35,12 +35,12 @@ export type Attesting = {
  * service share one rate limit.
  */
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
-  const { url, listener, attestations, chains, log, pauses = usualPauses } = attesting
-  const { lookMs, retryMs } = pauses
+  const { url, listener, attestations, chains, log, delays = usualDelays } = attesting
+  const { lookMs, retryMs } = delays
   const db = connectAsLeader(url, 'attester')
   const contractBlock = watchContractBlocks(chains, lookMs)
   const known = { schedules: new Map(), underWay: new Map(), complaint: undefined }
-  const tools: AttesterTools = { attestations, chains, log, pauses, db, contractBlock, ...known }
+  const tools: AttesterTools = { attestations, chains, log, delays, db, contractBlock, ...known }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const requestNext = async () => {
     // Subscribes before reading, so that no notification is missed.
@@ -49,7 +49,7 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
     await atMost(news, untilDue(tools))
   }
   const readFees = async () => {
-    await pause(await keepFees(tools), stopping)
+    await delay(await keepFees(tools), stopping)
   }
   const onFailure = (error: unknown) => {
     logFailure(tools, error)
@@ -66,7 +66,7 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
 }
 
 /** Milliseconds until a request is due and the rate limit allows it, at most `lookMs`. */
-function untilDue({ schedules, attestations, pauses: { lookMs } }: AttesterTools): number {
+function untilDue({ schedules, attestations, delays: { lookMs } }: AttesterTools): number {
   const next = Math.min(...[...schedules.values()].map(({ nextAt }) => nextAt))
   return Math.min(Math.max(next - Date.now(), attestations.restMs(), CHECK_MS), lookMs)
 }
@@ -85,8 +85,8 @@ async function requestDue(tools: AttesterTools): Promise<void> {
     if (underWay.size >= MOST_REQUESTS || attestations.restMs() >= CHECK_MS) return
     const [first, ...others] = burns.flatMap((burn) => needOf(tools, burn))
     if (first?.hasExpired || others.some(({ hasExpired }) => hasExpired)) schedule.renewals += 1
-    const pauses = burns.map((burn) => pauseOf(tools, burn, schedule.renewals))
-    schedule.nextAt = Date.now() + Math.min(...pauses)
+    const delays = burns.map((burn) => delayOf(tools, burn, schedule.renewals))
+    schedule.nextAt = Date.now() + Math.min(...delays)
     if (!first) continue
     const request = attestBurns(tools, key, [first, ...others])
     underWay.set(

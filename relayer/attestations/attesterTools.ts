@@ -6,8 +6,8 @@ import type { OpenBurn } from '../../operations/burns.js'
 import type { PartLog } from '../../runtime/log.js'
 import type { Attestations } from '../../evm/bridges/bridge.js'
 
-/** Pauses in ms. Circle recommends at least 5 s between two requests for one burn. */
-export const usualPauses = { shortestMs: 5_000, lookMs: MAX_NOTIFY_WAIT_MS, retryMs: RETRY_MS }
+/** Delays in ms. Circle recommends at least 5 s between two requests for one burn. */
+export const usualDelays = { shortestMs: 5_000, lookMs: MAX_NOTIFY_WAIT_MS, retryMs: RETRY_MS }
 
 /** `nextAt`: Unix time in ms of the next request about a transaction. `renewals`: expiries of its messages so far. */
 export type BurnSchedule = { nextAt: number; renewals: number }
@@ -19,7 +19,7 @@ export type AttesterTools = {
   attestations: Attestations
   chains: Chains
   log: PartLog
-  pauses: typeof usualPauses
+  delays: typeof usualDelays
   /** The leader's session. */
   db: Db
   /** Block number that the contracts of a chain see; undefined until it is known. */

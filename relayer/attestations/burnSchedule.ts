@@ -5,7 +5,7 @@ import type { OpenBurn } from '../../operations/burns.js'
 import type { AttesterTools, BurnSchedule, UnattestedBurn } from './attesterTools.js'
 
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS
-/** Pause between two requests as a share of the burn's age, so that detection adds 5 % at most. */
+/** Delay between two requests as a share of the burn's age, so that detection adds 5 % at most. */
 const PAUSE_SHARE = 1 / 20
 
 /** Burns of one transaction share a request. */
@@ -57,10 +57,10 @@ export function needOf(tools: AttesterTools, burn: OpenBurn): UnattestedBurn[] {
 
 /**
  * Milliseconds until the next check of a burn. They grow with its age, or with its expiries. A bridge that is usually
- * faster than the shortest pause sets the minimum itself.
+ * faster than the shortest delay sets the minimum itself.
  */
-export function pauseOf(tools: AttesterTools, burn: OpenBurn, renewals: number): number {
-  const { shortestMs, retryMs } = tools.pauses
+export function delayOf(tools: AttesterTools, burn: OpenBurn, renewals: number): number {
+  const { shortestMs, retryMs } = tools.delays
   const shortest = Math.min(routeOf(tools, burn)?.usualMs ?? Infinity, shortestMs)
   if (burn.message !== null) return renewals > 0 ? backoffMs(renewals, retryMs) : shortest
   return Math.min(Math.max(ageMs(burn) * PAUSE_SHARE, shortest), LONGEST_PAUSE_MS)

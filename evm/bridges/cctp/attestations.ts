@@ -16,7 +16,7 @@ const MAX_BYTES = 1_000_000
  * @see https://developers.circle.com/cctp/howtos/resolve-stuck-attestation
  */
 const rate: RequestRate = { perSecond: 22, burst: 3 }
-/** Pause after a 429 without a usable `Retry-After`, ms. */
+/** Delay after a 429 without a usable `Retry-After`, ms. */
 const BLOCKED_MS = 5 * 60_000
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2})*$/)
@@ -108,7 +108,7 @@ async function request(
   }
 }
 
-/** Pause that a 429 requests, ms. */
+/** Delay that a 429 requests, ms. */
 function blockMs({ headers }: Response): number {
   const text = headers.get('retry-after') ?? undefined
   const ms = readRetryAfter(text, Date.now())
@@ -121,7 +121,7 @@ function unreachable(options: { cause: unknown }): ServiceError {
 }
 
 function throttled(rateLimiter: RateLimiter): ServiceError {
-  const message = 'The attestation service of the bridge throttles requests. They are paused.'
+  const message = 'The attestation service of the bridge throttles requests. They are delayed.'
   const retryAfter = Math.ceil(rateLimiter.closedMs() / 1_000)
   return new ServiceError('NETWORK_ERROR', message, { retryAfter })
 }

@@ -13,7 +13,7 @@ import { startAttestationService } from './attestationService.js'
 export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
 /** Short enough for tests, ms. */
-const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
+const delays = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** Height of the destination, far above the block number in its contracts. */
 const indexedBlock = 100n
 const attesterLock = 'leader/attester'
@@ -43,7 +43,7 @@ export async function createAttestingWorld() {
     const attestations = connectAttestations(service.url)
     const { log } = world
     const running = runAttester(
-      { url, attestations, chains, listener, log, pauses },
+      { url, attestations, chains, listener, log, delays },
       stopping.signal,
     )
     return () => {

@@ -45,7 +45,7 @@ import type { OperationColumns } from '../world/rows.js'
 export const dollar = 1_000_000n
 const dayMs = 86_400_000
 /** Pauses of the attester, ms: so short that no test waits for them. */
-const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
+const delays = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** Failing and waiting steps are expected, so warnings are not printed. */
 const logger = new DefaultLogger('ERROR')
 
@@ -114,7 +114,7 @@ export async function createBridgeWorld(
   function startAttester(): () => Promise<void> {
     const ending = new AbortController()
     const url = database.urlAs('steward_relayer')
-    const running = runAttester({ url, attestations, chains, listener, log, pauses }, ending.signal)
+    const running = runAttester({ url, attestations, chains, listener, log, delays }, ending.signal)
     return () => {
       ending.abort()
       return running
