@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'
 
 /** Files that break a rule each, and the rule. */
-const mutant: [file: string, text: string, rule: string][] = [
+const mutants: [file: string, text: string, rule: string][] = [
   ['worker/mutant.ts', `import '../custody/open.js'`, 'only-the-signer-opens-keys'],
   ['api/mutant.ts', `import '../custody/kek/file.js'`, 'only-the-signer-opens-keys'],
   ['activities/mutant.ts', `import '../signer/sign.js'`, 'nothing-imports-the-signer'],
@@ -31,15 +31,15 @@ const mutant: [file: string, text: string, rule: string][] = [
   ['domain/mutant.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
   [
     'clients/dashboard/src/mutant.ts',
-    `import '../../api/schemas/parameters.js'`,
-    'web-imports-nothing-of-the-server',
+    `import '../../../api/schemas/parameters.js'`,
+    'dashboard-imports-nothing-of-the-server',
   ],
   [
     'clients/dashboard/src/mutantType.ts',
-    `import type { Db } from '../../db/connection/connect.js'\nexport type Mine = Db`,
-    'web-imports-types-of-schemas-only',
+    `import type { Db } from '../../../db/client/connect.js'\nexport type Mine = Db`,
+    'dashboard-imports-types-of-schemas-only',
   ],
-  ['api/mutantPage.ts', `import '../clients/dashboard/src/live.js'`, 'nothing-imports-web'],
+  ['api/mutantPage.ts', `import '../clients/dashboard/src/live.js'`, 'nothing-imports-the-dashboard'],
   ['evm/mutant.ts', `import './mutantToo.js'`, 'no-cycles'],
 ]
 /** Closes the circle of the last one. */
@@ -59,7 +59,7 @@ beforeAll(async () => {
     cpSync(join(root, file), join(folder, file))
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const [file, text] of [...mutant, companion]) {
+  for (const [file, text] of [...mutants, companion]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), `${text}\n`)
   }
@@ -72,7 +72,7 @@ afterAll(() => {
 
 function cruise(): Promise<Violation[]> {
   const flags = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json']
-  const files = mutant.map(([file]) => file)
+  const files = mutants.map(([file]) => file)
   return new Promise((resolve, reject) => {
     const options = { cwd: folder, maxBuffer: 100_000_000 }
     execFile(process.execPath, [cruiser, ...flags, ...files], options, (error, stdout) => {
@@ -84,7 +84,7 @@ function cruise(): Promise<Violation[]> {
 }
 
 describe('directions of imports', () => {
-  test.each(mutant)('%s: %s is refused', (file, _text, rule) => {
+  test.each(mutants)('%s: %s is refused', (file, _text, rule) => {
     const broken = violations.filter(({ from }) => from === file).map(({ rule }) => rule.name)
     expect(broken).toContain(rule)
   })

@@ -162,7 +162,7 @@ async function drill(seed: number): Promise<void> {
   await world.restartDriver()
   const before = await readLines()
   expect(before.join('\n')).toContain('neither an operation nor a wallet')
-  expect(before.join('\n')).toContain('it signs nothing')
+  expect(before.join('\n')).toContain('the sender cannot sign')
 
   await world.mine(finalityBlocks)
   const { fixed } = await reconcileWorld(world)
