@@ -173,7 +173,7 @@ const delay = z
   .strictObject({
     code: z.enum(['BRIDGE_TIMEOUT']).meta({ description: 'Why it is delayed.' }),
     since: time('Start of the delay.'),
-    message: text('Description of the delay.', '1 USDC was burned and waits to be attested.'),
+    message: text('Description of the delay.', '1 USDC was burned and awaits its attestation.'),
     funds,
   })
   .meta({ id: 'Delay', description: 'Why an intent is delayed, and where its money is.' })

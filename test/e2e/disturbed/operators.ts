@@ -117,7 +117,9 @@ export function testOperators(open: () => OwnWorld): void {
       await pauseWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
       world.signal('signer', 'SIGCONT')
       const paused = await untilWaiting(id, 'PAUSED', 'PAUSED')
-      expect(paused.details).toMatch(/^\*\*Waits\*\* since .*by alice: a market looks odd/)
+      expect(paused.details).toMatch(
+        /^\*\*Waits\*\* since .*alice paused the chain at .*: a market looks odd/,
+      )
       expect(paused.attributes).toMatchObject({ WaitingFor: ['PAUSED'], SourceChain: arbitrum })
       await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
       expect(await world.untilFinished(id)).toMatchObject({ status: 'completed' })
