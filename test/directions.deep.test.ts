@@ -39,7 +39,11 @@ const mutants: [file: string, text: string, rule: string][] = [
     `import type { Db } from '../../../db/client/connect.js'\nexport type Mine = Db`,
     'dashboard-imports-types-of-schemas-only',
   ],
-  ['api/mutantPage.ts', `import '../clients/dashboard/src/live.js'`, 'nothing-imports-the-dashboard'],
+  [
+    'api/mutantPage.ts',
+    `import '../clients/dashboard/src/live.js'`,
+    'nothing-imports-the-dashboard',
+  ],
   ['evm/mutant.ts', `import './mutantToo.js'`, 'no-cycles'],
 ]
 /** Closes the circle of the last one. */
