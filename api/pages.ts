@@ -25,7 +25,7 @@ const REVALIDATE = 'no-cache'
 /** A file name of the build: no other folder, no hidden file. */
 const fileName = /^\w[\w-]*(\.[\w-]+)+$/
 
-/** The build writes these files beside each text file. The smaller encoding is first. */
+/** The build writes these files next to each text file. The smaller encoding is first. */
 const encodings = { br: '.br', gzip: '.gz' } as const
 
 /**

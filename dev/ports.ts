@@ -57,7 +57,7 @@ export async function findFreePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** Lower end of the system's range for random ports. The system assigns no port below it by itself. */
+/** Lower end of the system's range for random ports. The system never assigns a port below it. */
 const CHOSEN_FROM = 32_768
 const LOW_FROM = 20_000
 

@@ -14,7 +14,7 @@ export const USAGE = `Usage: npm run audit [-- --reconcile] [--older-than 1h] [-
 
   Compares the rows of the database with the chains and with Temporal, and reports every difference: its subject, the
   row, the chain and the fix. Writes nothing. Below the differences it shows the recorded expenses of senders and
-  treasury beside their balances. These need not match, because anyone can pay in.
+  treasury next to their balances. These need not match, because anyone can pay in.
 
   --reconcile         applies all certain fixes, each in one transaction, and reports the remaining differences
   --older-than 1h     reports rows that are open for longer (m, h or d). Without it: signed operations and refills

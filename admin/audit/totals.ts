@@ -11,7 +11,7 @@ import type { ChainClient } from '../../evm/connect.js'
 import type { AuditTools } from './tools.js'
 
 /**
- * The recorded expenses of a sender beside its current balance. They need not match, because the initial balance is not
+ * The recorded expenses of a sender next to its current balance. They need not match, because the initial balance is not
  * recorded and anyone can pay in.
  */
 export type SenderTotals = { about: string; rows: string; chain: string }

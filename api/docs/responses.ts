@@ -47,7 +47,7 @@ function success(method: Route['method'], reply: DocumentedResponse): ZodOpenApi
   }
 }
 
-/** The server-sent events of an endpoint, beside its JSON response. A stream without one responds 204 when it has ended. */
+/** The server-sent events of an endpoint, in addition to its JSON response. A stream without one responds 204 when it has ended. */
 function streamed(
   { description, example }: NonNullable<Docs['stream']>,
   reply?: DocumentedResponse,

@@ -63,7 +63,7 @@ export const intentColumns = [
   'ended_at as endedAt',
 ]
 
-/** The owner of an intent, and the caller's data beside the request. */
+/** The owner of an intent, and the caller's data next to the request. */
 export type Owner = {
   accountId: string
   walletId: string

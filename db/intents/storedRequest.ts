@@ -20,7 +20,7 @@ type RequestColumns = {
   days: number | null
 }
 
-/** The stored columns of a request, beside its amount. */
+/** The stored columns of a request, besides its amount. */
 export function toRequestColumns(request: IntentRequest): RequestColumns {
   const none = { chain: null, fromChain: null, everything: false, days: null }
   switch (request.action) {

@@ -170,7 +170,7 @@ function runs(command: string, args: string[], account: Account): boolean {
 }
 
 /**
- * The folder of the platform's binaries, or a copy beside the data when the server's account cannot reach the
+ * The folder of the platform's binaries, or a copy next to the data when the server's account cannot reach the
  * package.
  */
 async function prepareBinaries(folder: string, account: Account): Promise<string> {

@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import { endProcess, identify } from '../state/processes.js'
 import { UserError, say, sign } from '../terminal.js'
 
-/** A running part. `stop` resolves once its process has ended. It kills a process that does not end by itself. */
+/** A running part. `stop` resolves once its process has ended. It kills a process that does not exit in time. */
 export type Running = { pid: number; stop(): Promise<void> }
 
 export type PartHooks = {

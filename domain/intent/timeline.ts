@@ -26,7 +26,7 @@ export type StepTimeline = {
   operations?: BridgePart[]
 }
 
-/** The progress of an intent, beside its plan. */
+/** The progress of an intent, in addition to its plan. */
 export type IntentProgress = {
   status: LifecycleStatus
   error: IntentFailure | null

@@ -9,7 +9,7 @@ import type { Operation } from '../operations.js'
 export type PlannedRequest = { plan: StepPlan; asked: Asked }
 
 /**
- * The input for building an operation, beside its row: the key of its wallet, and the plan. `planned` is undefined
+ * The input for building an operation, in addition to its row: the key of its wallet, and the plan. `planned` is undefined
  * without an intent of the same wallet and account, or without a plan.
  */
 export type SigningInput = {

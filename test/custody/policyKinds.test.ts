@@ -61,7 +61,7 @@ describe.each(cases)('a %s', (_, order) => {
     }
   })
 
-  test('error: beside a call that is not in the plan', () => {
+  test('error: next to a call that is not in the plan', () => {
     const transfer = `0xa9059cbb${wordOf(thief)}${wordOf(1n)}`
     for (const to of [allowance.token, allowance.contract]) {
       expect(passes(order, [...calls, { to, data: transfer }])).toBe(false)

@@ -20,7 +20,7 @@ const pages = (await findPages('.'))
   .filter((file) => file.startsWith('docs/'))
   .filter((file) => ofLanguage(file, 'sh').length > 0)
 
-/** Folders of this test, each a checkout beside a running `npm start`. */
+/** Folders of this test, each a checkout next to a running `npm start`. */
 const folders: string[] = []
 const worlds: E2eWorld[] = []
 

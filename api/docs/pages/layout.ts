@@ -2,7 +2,7 @@ import { toPath, type Chapter, type DocsPage } from './contents.js'
 import { escapeHtml, type Heading, type RenderedPage } from './markdown.js'
 import { htmlPage } from '../html.js'
 
-/** A page with the list of all pages beside it, the sections of this one, and the search field. */
+/** A page with the list of all pages next to it, the sections of this one, and the search field. */
 export function layOut(
   page: DocsPage,
   { html, headings }: RenderedPage,

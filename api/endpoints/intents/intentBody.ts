@@ -24,7 +24,7 @@ import { waitingMessage, type WaitingFor } from '../../../domain/intent/waiting.
 import { bridgeOf } from '../../../evm/bridges/bridges.js'
 import type { StoredIntent } from '../../../db/intents/intents.js'
 
-/** Facts beside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
+/** Facts outside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
 export type IntentFacts = { timeline?: IntentTimeline; progress?: Progress | undefined }
 
 /**

@@ -33,7 +33,7 @@ const get = (id: string, as = key, { api }: Pick<ApiWorld, 'api'> = world) =>
 const setEth = (chain: ChainName, address: string, wei: bigint) =>
   callRpc(chains.urls[chain], 'anvil_setBalance', [address, toQuantity(wei)])
 
-/** The API with some chains that do not answer, beside the one of the world. */
+/** The API with some chains that do not answer, in addition to the one of the world. */
 async function startHalf(...silent: ChainName[]) {
   const closed = Object.fromEntries(silent.map((name) => [name, closedUrl]))
   const its = connectChains(chains.registry, { ...chains.urls, ...closed })

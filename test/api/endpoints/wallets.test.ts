@@ -27,7 +27,7 @@ const refusal = (answer: ApiResponse, path: string) => {
 }
 
 describe('POST /v1/wallets', () => {
-  test('201: creates a wallet for all chains, whose sealed key is stored beside it', async () => {
+  test('201: creates a wallet for all chains, whose sealed key is stored with it', async () => {
     const userId = newUser()
     const { status, body } = await post({ userId, metadata: { tier: 'gold' } })
     expect(status).toBe(201)

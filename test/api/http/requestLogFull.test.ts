@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { createCapturedLog, type CapturedLog } from '../../support/capturedLog.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
-/** What may wait, beside a batch that is being written. */
+/** What may wait, in addition to a batch that is being written. */
 const MOST_WAITING = 10_000
 const BATCH = 2_000
 const BATCH_MS = 20

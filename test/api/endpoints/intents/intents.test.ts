@@ -275,7 +275,7 @@ describe('POST /v1/intents', () => {
   })
 })
 
-/** The API with chains behind other URLs, beside the one of the world. */
+/** The API with chains behind other URLs, in addition to the one of the world. */
 async function startHalf(urls: Record<ChainName, string>) {
   const { connectChains } = await import('../../../../evm/connect.js')
   const its = connectChains(chains.registry, urls)

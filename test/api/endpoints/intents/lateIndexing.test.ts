@@ -140,7 +140,7 @@ describe('POST /v1/intents while indexing lags', () => {
     await expect(plan()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
   })
 
-  test('new money beside a step that was mined and is not indexed: 201', async () => {
+  test('new money in addition to a step that was mined and is not indexed: 201', async () => {
     const wallet = await world.newWallet({ [chain]: 3n * usdc })
     const first = await post(lendOf(wallet, 3))
     await insertOperation(wallet, first, { state: 'signed' })
