@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, Wallet } from 'ethers'
 import { readContract } from '../../evm/read.js'
 import { connect, type Db } from '../../db/client/connect.js'
@@ -37,6 +37,10 @@ beforeAll(async () => {
     chains: { ...chains, list: chains.list.filter((c) => c.chain.name === chain) },
     registry,
   }
+})
+afterEach(async () => {
+  await database.db('reservation').update({ released_at: new Date() })
+  await leaveCapacity(0n)
 })
 afterAll(async () => {
   await api.destroy()
@@ -113,21 +117,18 @@ describe('a market with little capacity', () => {
       .where({ intent_id: planned[0]?.id })
       .update({ released_at: new Date() })
     await expect(lend(wallet, units)).resolves.toMatchObject({ status: 'planning' })
-    await database.db('reservation').update({ released_at: new Date() })
-    await leaveCapacity(0n)
   })
 
   test('a small deposit is rejected while deposits of other accounts fill the market', async () => {
-    const capacity = await leaveCapacity(10n)
-    const half = capacity / 2n
-    for (let i = 0; i < 2; i++) await lend(await walletWith(half), half)
+    // Interest takes a little of the capacity each second, far less than the thousandths left here.
+    const capacity = await leaveCapacity(1_000n)
+    const almostHalf = (capacity * 499n) / 1_000n
+    for (let i = 0; i < 2; i++) await lend(await walletWith(almostHalf), almostHalf)
     // So small that its plan does not lock the capacity and read it again.
     const units = capacity / 200n
     await expect(lend(await walletWith(units), units)).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
     })
-    await database.db('reservation').update({ released_at: new Date() })
-    await leaveCapacity(0n)
   })
 
   test('a deposit planned by its workflow counts too', async () => {
@@ -142,8 +143,6 @@ describe('a market with little capacity', () => {
     const worker = connect(database.urlAs('steward_worker'), 2)
     const planned = planPending({ ...tools, db: worker }, id).finally(() => worker.destroy())
     await expect(planned).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
-    await database.db('reservation').update({ released_at: new Date() })
-    await leaveCapacity(0n)
   })
 
   test('a market without a bound accepts any amount', async () => {
