@@ -13,7 +13,7 @@ export const errorCatalog = {
   INVALID_REQUEST: {
     status: 400,
     meaning:
-      'The request is invalid. `details.issues` lists the problems. `details.reason`, where present, names the special case.',
+      'The request is invalid. `details.issues` lists the problems. `details.reason`, where present, names the special case. A body is rejected unless it is JSON in UTF-8 of at most 16 kB, without a field that occurs twice, and without a number that loses digits as a double. An id is rejected when it is blank or has control characters or U+FFFD.',
     hint: 'Correct the request as `message` and `details` describe.',
   },
   INSUFFICIENT_FUNDS: {

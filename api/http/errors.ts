@@ -64,10 +64,8 @@ export function noteError(log: Log, response: Response, error: unknown): Service
 /** Errors of Express and its body parser have a status and a type. 4xx are errors of the caller. */
 type HttpError = { status?: unknown; type?: unknown }
 const bodyErrors: Record<string, string> = {
-  'entity.parse.failed': 'The body is not valid JSON.',
   'entity.too.large': 'The body is larger than 16 kB.',
   'encoding.unsupported': 'The body has an unsupported encoding.',
-  'charset.unsupported': 'The body must be UTF-8.',
 }
 
 function toServiceError(error: unknown): ServiceError {

@@ -1,6 +1,4 @@
-import express, { type Request, type Response } from 'express'
 import { z } from 'zod'
-import { invalidRequest } from '../../domain/errors.js'
 import { parse } from './parse.js'
 
 export type Schema = z.ZodType
@@ -20,30 +18,6 @@ export type InputSpec<Params extends Schema, Query extends Schema, Body extends 
 
 /** Unvalidated input of a call: an Express request, or the arguments of a tool. */
 export type Given = Record<'params' | 'query' | 'body', unknown>
-
-/** Reads the body into the request, where `parseInput` finds it. */
-export async function readJson(
-  { body }: { body: Schema },
-  request: Request,
-  response: Response,
-): Promise<void> {
-  if (body === emptyBody && !hasBody(request)) return
-  if (!request.is('application/json')) {
-    throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
-  }
-  await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: Error) => {
-      if (error === undefined) resolve()
-      // The error handler recognizes the parser's errors by their `type`.
-      else reject(error)
-    })
-  })
-}
-
-const parseJson = express.json({ limit: '16kb' })
-
-const hasBody = (request: Request) =>
-  request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
 
 /**
  * @param known - Path parameters that are already validated.

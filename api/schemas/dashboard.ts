@@ -20,7 +20,7 @@ export const newPasswordInput = z
   .refine((text) => text.isWellFormed(), 'has invalid characters')
 /** Only compared, so any text is valid. */
 export const passwordInput = z.string().min(1).max(200)
-export const nameInput = safeText(100).refine((text) => /\S/.test(text), 'must not be blank')
+export const nameInput = safeText(100)
 export const roleInput = z.enum(roles)
 export const tokenInput = safeText(64)
 export const idInput = safeText(64)

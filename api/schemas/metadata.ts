@@ -13,7 +13,7 @@ type JsonObject = Record<string, unknown>
 export const metadata = z
   .custom<JsonObject>(isObject, 'must be an object')
   .meta({
-    description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged.`,
+    description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged. Numbers with more digits than a double keeps are rejected: send them as text.`,
     examples: [{ tier: 'gold' }],
     override: { type: 'object', additionalProperties: true },
   })
@@ -27,7 +27,7 @@ const SIMULATE =
 
 /** The metadata of an intent. The field `simulate` has a meaning. */
 export const intentMetadata = metadata.meta({
-  description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged. \`simulate\` is reserved.`,
+  description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It is returned unchanged. Numbers with more digits than a double keeps are rejected: send them as text. \`simulate\` is reserved.`,
   examples: [{ order: 'A-17' }],
   override: {
     type: 'object',
@@ -42,7 +42,6 @@ function isObject(value: unknown): boolean {
 
 function faultOf(value: JsonObject): string | undefined {
   if (isDeeper(value, MAX_DEPTH)) return `is nested deeper than ${MAX_DEPTH} levels`
-  if (!hasExactNumbers(value)) return 'has a number that loses digits; send it as text'
   const json = JSON.stringify(value)
   if (Buffer.byteLength(json) > MAX_BYTES) return 'is larger than 4 kB'
   return isStorable(json) ? undefined : 'has invalid characters'
@@ -52,15 +51,6 @@ function faultOf(value: JsonObject): string | undefined {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
-}
-
-/** JSON.parse silently rounds integers beyond 2^53. */
-function hasExactNumbers(value: unknown): boolean {
-  if (typeof value === 'number') {
-    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-  }
-  if (typeof value !== 'object' || value === null) return true
-  return Object.values(value).every(hasExactNumbers)
 }
 
 /** `JSON.stringify` escapes NUL and lone surrogates, which are refused in all texts alike. */

@@ -21,10 +21,16 @@ export const fundingIdInput = safeText(64).meta({
   examples: [fundingAnswer.id],
 })
 
-export const userIdInput = safeText(128).meta({
-  description: 'Your own identifier for the end user. One user has one wallet.',
-  examples: [walletAnswer.userId],
-})
+const DOTS = /^\.\.?$/
+
+/** Clients and proxies remove `.` and `..` from paths, so the wallet of such a user could not be read. */
+export const userIdInput = safeText(128)
+  .refine((text) => !DOTS.test(text), 'must not be `.` or `..`')
+  .meta({
+    description:
+      'Your own identifier for the end user, without control characters and U+FFFD, and not blank, `.` or `..`. One user has one wallet.',
+    examples: [walletAnswer.userId],
+  })
 
 const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
 const isStatus = (value: unknown): value is LifecycleStatus => statuses.some((one) => one === value)

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 
-/** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
+/** No control characters, and no U+FFFD, which stands for bytes that could not be decoded. */
+const printable = new RegExp(String.raw`^[^\u0000-\u001f\u007f-\u009f\ufffd]*$`)
+const visible = /[^\s\p{Cf}]/u
+
+/** Text in requests, such as an id, that means the same to every reader. */
 export const safeText = (max: number) =>
   z
     .string()
-    .min(1)
+    .min(1, { abort: true })
     .max(max)
-    .refine((text) => !text.includes('\0') && text.isWellFormed(), 'has invalid characters')
+    .regex(printable, 'has invalid characters')
+    .refine((text) => text.isWellFormed(), 'has invalid characters')
+    .refine((text) => visible.test(text), 'must not be blank')

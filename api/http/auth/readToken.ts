@@ -1,8 +1,7 @@
-import { admitToken, readTokenDigest, type TokenHolder } from '../../../db/accounts/readTokens.js'
+import { admitToken, type TokenHolder } from '../../../db/accounts/readTokens.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { apiKey, areKeysKnown } from './apiKey.js'
 import { addressOf } from './browser.js'
-import { countFailure, guardAddress } from './guardAddress.js'
 import { setCredits } from '../credits.js'
 import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Request, RequestHandler, Response } from 'express'
@@ -51,12 +50,15 @@ function tokenOf(request: Request): string | undefined {
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitHolder<Row>(context: RequestContext, token: string, search?: Search<Row>) {
   const { services, request, response } = context
-  const { db } = services
+  const { db, authFailures } = services
   allowAnyOrigin(response)
-  await guardAddress(context, readTokenDigest(token))
+  const address = addressOf(services, request)
+  const guarded = authFailures.peek(address)
+  setRateLimitHeaders(response, guarded)
+  if (guarded.used >= guarded.limit) throw rateLimited(guarded)
   const holder = await admitToken(db, token)
   if (!holder) {
-    countFailure(context)
+    setRateLimitHeaders(response, authFailures.count(address))
     response.setHeader('WWW-Authenticate', 'Bearer')
     throw new ServiceError(
       'UNAUTHORIZED',

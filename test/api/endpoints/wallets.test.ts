@@ -133,8 +133,14 @@ describe('POST /v1/wallets', () => {
     ['NUL in metadata', '{"userId":"a","metadata":{"a":"\\u0000"}}', 'metadata'],
     ['NUL in a key of metadata', '{"userId":"a","metadata":{"\\u0000":1}}', 'metadata'],
     ['a lone surrogate in metadata', '{"userId":"a","metadata":{"a":["\\udfff"]}}', 'metadata'],
-    ['a number that loses digits', '{"userId":"a","metadata":{"a":9007199254740993}}', 'metadata'],
-    ['a number beyond all doubles', '{"userId":"a","metadata":{"a":{"b":1e400}}}', 'metadata'],
+    ...['9007199254740993', '1.000000000000000001', '0.123456789012345678', '1e-400', '1e400'].map(
+      (number): [string, string, string] => [
+        `the number ${number}, which loses digits`,
+        `{"userId":"a","metadata":{"a":{"b":${number}}}}`,
+        'metadata.a.b',
+      ],
+    ),
+    ['a name twice in metadata', '{"userId":"a","metadata":{"a":1,"a":1}}', 'metadata.a'],
     ['six levels', '{"userId":"a","metadata":{"a":{"b":{"c":{"d":{"e":{}}}}}}}', 'metadata'],
     [
       'thousands of levels',
@@ -182,7 +188,7 @@ describe('GET /v1/wallets/:userId', () => {
     expect(answer.body).toEqual(body)
   })
 
-  test.each(['a/b', 'ü😀', ' ', '%', '?x=1#y', "'; drop table wallet; --", 'A+B c', '__proto__'])(
+  test.each(['a/b', 'ü😀', '%', '?x=1#y', "'; drop table wallet; --", 'A+B c', '__proto__'])(
     'finds the user %j',
     async (userId) => {
       const { body } = await post({ userId })

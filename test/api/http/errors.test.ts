@@ -65,33 +65,56 @@ describe('error: INVALID_REQUEST', () => {
     const plain = await world.api.call('POST', '/v1/wallets', { key, raw })
     expectError(plain, 400, 'INVALID_REQUEST')
     expect(plain.body.message).toContain('16 kB')
-    expectError(await sendBytes(gzipSync(raw), 'gzip'), 400, 'INVALID_REQUEST')
+    expectError(await sendBytes(gzipSync(raw), { encoding: 'gzip' }), 400, 'INVALID_REQUEST')
   })
 
   test('for an unknown encoding and for a broken one', async () => {
-    expectError(await sendBytes(Buffer.from('{}'), 'zstd'), 400, 'INVALID_REQUEST')
-    expectError(await sendBytes(Buffer.from('{}'), 'gzip'), 400, 'INVALID_REQUEST')
+    expectError(await sendBytes(Buffer.from('{}'), { encoding: 'zstd' }), 400, 'INVALID_REQUEST')
+    expectError(await sendBytes(Buffer.from('{}'), { encoding: 'gzip' }), 400, 'INVALID_REQUEST')
   })
 
-  test('bytes that are not UTF-8 are rejected', async () => {
-    const body = Buffer.concat([Buffer.from('{"userId":"'), Buffer.from([0xff]), Buffer.from('"}')])
-    const answer = await sendBytes(body)
-    // They are read as U+FFFD, which is a text like any other.
-    expect(answer.body).toMatchObject({ userId: '\ufffd' })
+  test.each([
+    [
+      'bytes that are not UTF-8',
+      Buffer.from([...Buffer.from('{"userId":"'), 0xff, 0x22, 0x7d]),
+      'UTF-8',
+    ],
+    ['a repeated name', Buffer.from('{"userId":"a","userId":"b"}'), 'more than once'],
+    ['an inexact number', Buffer.from('{"userId":1.000000000000000001}'), 'loses digits'],
+  ])('for %s on every door, and nothing is stored', async (_what, body, fault) => {
+    const doors = [...paths, '/v1/webhooks', '/mcp', '/dashboard/api/session']
+    for (const path of doors) {
+      const answer = await sendBytes(body, { path })
+      expectError(answer, 400, 'INVALID_REQUEST')
+      expect([path, answer.body.message]).toEqual([path, expect.stringContaining(fault)])
+    }
+    expect(await world.database.db('wallet').whereIn('user_id', ['\ufffd', 'a', 'b'])).toEqual([])
   })
+
+  test.each(['%ff', '%ef%bf%bd', '%20', '%0a', '%e2%80%8b'])(
+    'for the id %s in a path or a query',
+    async (id) => {
+      const calls = [`/v1/wallets/${id}`, `/v1/wallets?userId=${id}`, `/v1/intents/${id}`]
+      for (const path of calls) {
+        expectError(await world.api.call('GET', path, { key }), 400, 'INVALID_REQUEST')
+      }
+    },
+  )
 })
 
-async function sendBytes(body: Buffer, encoding?: string): Promise<ApiResponse> {
+type Bytes = { path?: string; encoding?: string }
+
+async function sendBytes(
+  body: Buffer,
+  { path = '/v1/wallets', encoding }: Bytes = {},
+): Promise<ApiResponse> {
   const headers = {
     ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    origin: world.api.url,
     ...(encoding ? { 'content-encoding': encoding } : {}),
   }
   const bytes = new Uint8Array(body)
-  const response = await fetch(`${world.api.url}/v1/wallets`, {
-    method: 'POST',
-    headers,
-    body: bytes,
-  })
+  const response = await fetch(world.api.url + path, { method: 'POST', headers, body: bytes })
   const text = await response.text()
   const { status, headers: answered } = response
   return { status, headers: answered, text, body: JSON.parse(text) as ApiResponse['body'] }

@@ -14,7 +14,6 @@ export const signIn = openRoute(
     params: noParams,
     query: noQuery,
     body: z.strictObject({ email: emailInput, password: passwordInput }),
-    emailOf: ({ email }) => email,
   },
   async (services, { body: { email, password }, ...exchange }) => {
     const address = addressOf(services, exchange.request)
