@@ -10,4 +10,7 @@ done
 echo NETWORK=devnet
 # RPC URLs of the devnet, from the examples in docker-compose.yml.
 sed -n 's/^ *\(RPC_URL_[A-Z_]*\): .*such as \(http[^}]*\)}$/\1=\2/p' "$(dirname "$0")/../docker-compose.yml"
+# Address of the service in browsers, and the number of proxies in front of it. Replace both behind a proxy with TLS.
+echo "PUBLIC_URL=http://localhost:${API_PORT:-3000}"
+echo TRUSTED_PROXIES=0
 echo ATTESTATION_URL=http://devnet:8548

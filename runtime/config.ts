@@ -33,6 +33,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
       refillVariable(name as ChainName, limit as keyof RefillLimits),
     ),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
+    ...(role === 'api' ? findExposureFaults(present) : []),
   ]
   if (!parsed.success || !nodes.success || !refillLimits.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
@@ -106,4 +107,21 @@ function findDevnetFaults(role: ProcessRole, present: Environment): string[] {
       ? ['ATTESTATION_URL: must be the attestation service of the devnet']
       : []),
   ]
+}
+
+const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|::1)$/
+
+/**
+ * Behind a public address the defaults are unsafe: cookies without TLS, pages of any host name, and all callers of a
+ * proxy counted as one.
+ */
+function findExposureFaults({ API_HOST, ...present }: Environment): string[] {
+  if (API_HOST === undefined || loopbackHost.test(API_HOST)) return []
+  const required = {
+    PUBLIC_URL: 'the address of the service in browsers, such as https://steward.example.com',
+    TRUSTED_PROXIES: 'the number of proxies in front of the API, 0 without any',
+  }
+  return Object.entries(required)
+    .filter(([name]) => present[name] === undefined)
+    .map(([name, value]) => `${name}: must be ${value}, because API_HOST is not a loopback address`)
 }

@@ -112,10 +112,10 @@ export const schemas = {
     PUBLIC_URL: webUrl
       .optional()
       .describe(
-        'Public address of the service. With https, cookies are Secure. Only pages of this origin can write and call `/mcp`.',
+        'Public address of the service. With https, cookies are Secure. Only pages of this origin can write and call `/mcp`. Required when `API_HOST` is not a loopback address.',
       ),
     TRUSTED_PROXIES: wholeNumber(0, 5, 0).describe(
-      'Number of proxies in front of the API whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
+      'Number of proxies in front of the API whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Required when `API_HOST` is not a loopback address.',
     ),
     TEMPORAL_UI_URL: webUrl
       .optional()

@@ -6,7 +6,10 @@ import type { Tier } from '../../domain/tiers.js'
 const LIVES_MS = 15 * 60_000
 
 const tokenFormat = /^svc_rt_[0-9a-f]{48}$/
-const digestOf = (token: string) => hash('sha256', token, 'buffer')
+
+/** SHA-256 of a read token. Undefined for a malformed one. */
+export const readTokenDigest = (token: string): Buffer | undefined =>
+  tokenFormat.test(token) ? hash('sha256', token, 'buffer') : undefined
 
 /** The result of an authenticated token, which can read one intent. */
 export type TokenHolder = {
@@ -36,7 +39,7 @@ export async function createReadToken(
   const token = `svc_rt_${randomBytes(24).toString('hex')}`
   const expiresAt = new Date(Date.now() + LIVES_MS)
   await trx('read_token').insert({
-    ...{ token_hash: digestOf(token), account_id: accountId, intent_id: intentId },
+    ...{ token_hash: readTokenDigest(token), account_id: accountId, intent_id: intentId },
     expires_at: expiresAt,
   })
   return { token, expiresAt }
@@ -44,8 +47,8 @@ export async function createReadToken(
 
 /** Authenticates a token and counts its use. Undefined when it is unknown or expired, or its account is suspended. */
 export async function admitToken(db: Db, token: string): Promise<TokenHolder | undefined> {
-  if (!tokenFormat.test(token)) return undefined
-  const digest = digestOf(token)
+  const digest = readTokenDigest(token)
+  if (!digest) return undefined
   type Row = Omit<TokenHolder, 'keyDigest' | 'resetAt'> & { resetAt: bigint }
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select account_id as "accountId", intent_id as "intentId", plan as tier, used,

@@ -1,3 +1,5 @@
+import { coalesce } from '../client/coalesce.js'
+import { perPool } from '../client/perPool.js'
 import type { Db } from '../client/connect.js'
 
 /**
@@ -25,3 +27,19 @@ export async function areOpen(db: Db, sessions: string[]): Promise<boolean[]> {
   const open = new Set(rows.map(({ id }) => id))
   return sessions.map((id) => open.has(id))
 }
+
+/** One statement at a time, so that a flood of invalid credentials occupies one session of the pool. */
+const validityOf = perPool((db) =>
+  coalesce(async (digests: Buffer[]) => {
+    const { rows } = await db.raw<{ rows: { digest: Buffer }[] }>(
+      'select valid_credentials(?::bytea[]) as digest',
+      [digests],
+    )
+    const valid = new Set(rows.map(({ digest }) => digest.toString('base64')))
+    return digests.map((digest) => valid.has(digest.toString('base64')))
+  }),
+)
+
+/** Whether an API key, read token or session is valid, by its SHA-256. Concurrent calls are batched. */
+export const isValidCredential = (db: Db, digest: Buffer): Promise<boolean> =>
+  validityOf(db)(digest)

@@ -1,4 +1,6 @@
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
+import { coalesce } from '../client/coalesce.js'
+import { perPool } from '../client/perPool.js'
 import { selectScoped } from '../client/scope.js'
 import type { Db } from '../client/connect.js'
 import type { Role } from '../../domain/roles.js'
@@ -29,6 +31,21 @@ export async function beginSignIn(
   const message = `Too many failed attempts to sign in. Try again in ${retryAfter} s.`
   throw new ServiceError('RATE_LIMITED', message, { window: '15 minutes', retryAfter })
 }
+
+const familiarityOf = perPool((db) =>
+  coalesce(async (subjects: SignInSubject[]) => {
+    const { rows } = await db.raw<{ rows: { isKnown: boolean }[] }>(
+      `select knows_address(email, address) as "isKnown"
+       from unnest(?::text[], ?::text[]) with ordinality as s (email, address, place) order by place`,
+      [subjects.map(({ email }) => email), subjects.map(({ address }) => address)],
+    )
+    return rows.map(({ isKnown }) => isKnown)
+  }),
+)
+
+/** Whether a user with this e-mail has signed in from this address before. Concurrent calls are batched. */
+export const isKnownPair = (db: Db, subject: SignInSubject): Promise<boolean> =>
+  familiarityOf(db)(subject)
 
 /** Removes the counts of a successful sign-in. */
 export async function endSignIn(db: Db, { email, address }: SignInSubject): Promise<void> {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { fundingLimitsOf, loadConfig, type ProcessRole } from '../../runtime/config.js'
 
@@ -43,6 +45,32 @@ describe('loadConfig', () => {
     expect(refusal('api', { ...complete, FUNDINGS_PER_WALLET_DAY: 'many' })).toContain(
       'FUNDINGS_PER_WALLET_DAY: must be a whole number',
     )
+  })
+
+  test.each(['0.0.0.0', '::', '10.0.0.4', 'steward.example.com'])(
+    'error: api on %s without PUBLIC_URL and TRUSTED_PROXIES',
+    (API_HOST) => {
+      const message = refusal('api', { ...complete, API_HOST })
+      expect(message).toContain('  PUBLIC_URL: must be the address of the service in browsers')
+      expect(message).toContain('  TRUSTED_PROXIES: must be the number of proxies')
+      const set = { PUBLIC_URL: 'https://steward.example.com', TRUSTED_PROXIES: '0' }
+      expect(loadConfig('api', { ...complete, API_HOST, ...set })).toMatchObject({
+        ...{ PUBLIC_URL: set.PUBLIC_URL, TRUSTED_PROXIES: 0 },
+      })
+    },
+  )
+
+  test.each(['127.0.0.1', 'localhost', '::1'])('api: %s needs neither', (API_HOST) => {
+    expect(loadConfig('api', { ...complete, API_HOST })).toMatchObject({ TRUSTED_PROXIES: 0 })
+  })
+
+  test('the compose file passes all settings of an API that listens publicly', () => {
+    const compose = readFileSync('docker-compose.yml', 'utf8')
+    const settings = execFileSync('deploy/new-env.sh', { encoding: 'utf8' })
+    for (const name of ['PUBLIC_URL', 'TRUSTED_PROXIES']) {
+      expect(compose).toMatch(new RegExp(`^ {6}${name}: \\$\\{${name}:\\?`, 'm'))
+      expect(settings).toMatch(new RegExp(`^${name}=.+$`, 'm'))
+    }
   })
 
   test('keeps the order of several RPC URLs of a chain', () => {

@@ -3,7 +3,7 @@ import { areKnown } from '../../../db/accounts/sessionValidity.js'
 import { keyDigest, type Scope } from '../../../db/accounts/accounts.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { outOfCredits, setCredits } from '../credits.js'
-import { addressOf } from './browser.js'
+import { countFailure, guardAddress } from './guardAddress.js'
 import { noteSender } from '../requestLog.js'
 import { accountSuspended, type AuthScheme, type RequestContext } from './authScheme.js'
 import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
@@ -53,21 +53,16 @@ export async function areKeysKnown(db: Db, callers: { keyDigest: string }[]) {
  */
 async function admitKey<Row>(context: RequestContext, credits: number, search?: Search<Row>) {
   const { services, request, response, requestId, route, scope } = context
-  const { db, authFailures } = services
-  const address = addressOf(services, request)
-  const guarded = authFailures.peek(address)
-  setRateLimitHeaders(response, guarded)
   const key = keyOf(request)
-  if (guarded.used >= guarded.limit && !authFailures.trusts(digestOf(key)))
-    throw rateLimited(guarded)
+  await guardAddress(context, key === undefined ? undefined : keyDigest(key))
   const cost = scope === 'read' ? credits : 0
   const call = { requestId, cost, route, scope }
-  const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
-  if (key === undefined || !admission) {
-    setRateLimitHeaders(response, authFailures.count(address))
+  const admission =
+    key === undefined ? undefined : await admit(services.db, { key, ...call }, search)
+  if (!admission) {
+    countFailure(context)
     throw unauthorized(context)
   }
-  authFailures.trust(admission.keyDigest)
   setRateLimitHeaders(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
   noteSender(response, { accountId: admission.accountId, keyDigest: admission.keyDigest })
@@ -87,7 +82,6 @@ function assertAdmitted(admission: Admission, scope: Scope, credits: number): vo
   if (admission.verdict === 'outOfCredits') throw outOfCredits(credits, admission.balance)
 }
 
-const digestOf = (key: string | undefined) => key && keyDigest(key)?.toString('base64')
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
 /** For a well-formed key, the message does not reveal why the key is invalid. */

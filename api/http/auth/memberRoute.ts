@@ -1,3 +1,4 @@
+import { isKnownPair } from '../../../db/accounts/users.js'
 import { scopeMember, transactScoped } from '../../../db/client/scope.js'
 import { lockAccount } from '../../../db/usage/metering.js'
 import { ServiceError } from '../../../domain/errors.js'
@@ -61,17 +62,35 @@ export function memberRoute<Params extends Schema, Query extends Schema, Body ex
   })
 }
 
+type OpenSpec<Params extends Schema, Query extends Schema, Body extends Schema> = DashboardSpec<
+  Params,
+  Query,
+  Body
+> & {
+  /** The e-mail of a call. When it is known at the address, the limit by address does not apply to it. */
+  emailOf?(body: z.infer<Body>): string
+}
+
 /** A dashboard endpoint without a session. Calls are limited per address. */
 export function openRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
-  spec: DashboardSpec<Params, Query, Body>,
+  { emailOf, ...spec }: OpenSpec<Params, Query, Body>,
   handler: Handler<Visited<z.infer<Params>, z.infer<Query>, z.infer<Body>>>,
 ): DashboardRoute {
   return mountable(spec, async (services, request, response) => {
     response.locals.judged = true
-    const window = services.authFailures.count(addressOf(services, request))
+    const { authFailures, db } = services
+    const address = addressOf(services, request)
+    const window = authFailures.count(address)
     setRateLimitHeaders(response, window)
-    if (window.used > window.limit) throw rateLimited(window)
+    const isOver = window.used > window.limit
+    if (isOver && !emailOf) throw rateLimited(window)
     const input = await readInput(spec, request, response)
+    if (isOver && emailOf) {
+      const email = emailOf(input.body)
+      if (!(await isKnownPair(db, { address, email }))) throw rateLimited(window)
+      const own = authFailures.count(`${address} ${email}`)
+      if (own.used > own.limit) throw rateLimited(own)
+    }
     const requestId = String(response.locals.requestId)
     return handler(services, { request, response, requestId, ...input })
   })

@@ -1,7 +1,8 @@
-import { admitToken, type TokenHolder } from '../../../db/accounts/readTokens.js'
+import { admitToken, readTokenDigest, type TokenHolder } from '../../../db/accounts/readTokens.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { apiKey, areKeysKnown } from './apiKey.js'
 import { addressOf } from './browser.js'
+import { countFailure, guardAddress } from './guardAddress.js'
 import { setCredits } from '../credits.js'
 import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
 import type { Request, RequestHandler, Response } from 'express'
@@ -50,15 +51,12 @@ function tokenOf(request: Request): string | undefined {
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitHolder<Row>(context: RequestContext, token: string, search?: Search<Row>) {
   const { services, request, response } = context
-  const { db, authFailures } = services
+  const { db } = services
   allowAnyOrigin(response)
-  const address = addressOf(services, request)
-  const guarded = authFailures.peek(address)
-  setRateLimitHeaders(response, guarded)
-  if (guarded.used >= guarded.limit) throw rateLimited(guarded)
+  await guardAddress(context, readTokenDigest(token))
   const holder = await admitToken(db, token)
   if (!holder) {
-    setRateLimitHeaders(response, authFailures.count(address))
+    countFailure(context)
     response.setHeader('WWW-Authenticate', 'Bearer')
     throw new ServiceError(
       'UNAUTHORIZED',

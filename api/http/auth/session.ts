@@ -2,8 +2,8 @@ import { admitSession, tokenDigest, type Member } from '../../../db/accounts/ses
 import { areOpen } from '../../../db/accounts/sessionValidity.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { scopesOf } from '../../../domain/roles.js'
-import { addressOf } from './browser.js'
 import { sessionCookie } from './cookies.js'
+import { countFailure, guardAddress } from './guardAddress.js'
 import { setCredits } from '../credits.js'
 import { noteSender } from '../requestLog.js'
 import { accountSuspended, type AuthScheme, type RequestContext } from './authScheme.js'
@@ -52,28 +52,18 @@ async function admitMember<Row>(context: RequestContext, search?: Search<Row>) {
   return { ...member, found }
 }
 
-async function identify({
-  services,
-  request,
-  response,
-  requestId,
-}: RequestContext): Promise<Member> {
-  const { db, authFailures, dashboard } = services
-  const address = addressOf(services, request)
-  const guarded = authFailures.peek(address)
-  setRateLimitHeaders(response, guarded)
-  const token = sessionCookie(dashboard).read(request) ?? ''
-  const digest = tokenDigest(token)?.toString('base64')
-  if (guarded.used >= guarded.limit && !authFailures.trusts(digest)) throw rateLimited(guarded)
-  const member = digest && (await admitSession(db, token, requestId))
+async function identify(context: RequestContext): Promise<Member> {
+  const { services, request, response, requestId } = context
+  const token = sessionCookie(services.dashboard).read(request) ?? ''
+  await guardAddress(context, tokenDigest(token))
+  const member = await admitSession(services.db, token, requestId)
   if (!member) {
-    setRateLimitHeaders(response, authFailures.count(address))
+    countFailure(context)
     throw new ServiceError(
       'UNAUTHORIZED',
       'You are not signed in, or your session has expired. Sign in.',
     )
   }
-  authFailures.trust(digest)
   noteWriter(response, member)
   return member
 }

@@ -105,6 +105,19 @@ describe('attempts to sign in', () => {
     expect(await statusOf(email, PASSWORD, '203.0.113.50')).toBe(200)
   })
 
+  test('of a neighbour behind the same address do not lock out a user who has signed in there', async () => {
+    const { email } = await newPerson(world)
+    expect(await statusOf(email, PASSWORD, '203.0.113.70')).toBe(200)
+    await failTimes(1, 'first@example.com', '203.0.113.70')
+    const subject = createHash('sha256').update('address 203.0.113.70').digest()
+    await world.database.db('sign_in_attempts').where({ subject }).update({ attempts: 50 })
+    expect(await statusOf('second@example.com', WRONG, '203.0.113.70')).toBe(429)
+    expect(await statusOf(email, PASSWORD, '203.0.113.70')).toBe(200)
+    // Guesses at their password still count.
+    await failTimes(10, email, '203.0.113.70')
+    expect(await statusOf(email, PASSWORD, '203.0.113.70')).toBe(429)
+  })
+
   test('of IPv6 count for the whole network, and a caller cannot forge an address', async () => {
     await failTimes(10, 'v6@example.com', '2001:db8:1:2::1')
     expect(await statusOf('v6@example.com', WRONG, '2001:DB8:1:2:ffff::9')).toBe(429)

@@ -14,6 +14,7 @@ export const signIn = openRoute(
     params: noParams,
     query: noQuery,
     body: z.strictObject({ email: emailInput, password: passwordInput }),
+    emailOf: ({ email }) => email,
   },
   async (services, { body: { email, password }, ...exchange }) => {
     const address = addressOf(services, exchange.request)
