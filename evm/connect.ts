@@ -24,6 +24,8 @@ export type ChainClient = {
   condition: { findings: readonly Finding[] }
   /** The endpoints that answer and are in step; if there are none, all that are on no fork. */
   inStep(): ChainClient[]
+  /** Unix time in ms at which the first of its endpoints accepts requests; undefined while one of them does. */
+  throttledUntil(): number | undefined
   close(): void
 }
 
@@ -82,6 +84,10 @@ function clientOf(chain: Chain, pool: Pool): ChainClient {
     },
     endpoints: [],
     inStep: () => client.endpoints,
+    throttledUntil() {
+      const first = Math.min(...pool.endpoints.map(({ health }) => health.restsUntil()))
+      return first > Date.now() ? first : undefined
+    },
     condition: { findings: [] },
     close() {
       for (const endpoint of pool.endpoints) endpoint.close()
@@ -116,6 +122,10 @@ function healthListener({ name: chain }: Chain, endpoint: number, log?: PartLog)
   return {
     away: (reason) => log?.warn({ chain, endpoint, reason }, 'endpoint unavailable'),
     back: () => log?.info({ chain, endpoint }, 'endpoint available again'),
+    throttled(restMs) {
+      const facts = { chain, endpoint, restSeconds: Math.round(restMs / 1_000) }
+      log?.warn(facts, 'requests throttled by endpoint')
+    },
   }
 }
 

@@ -21,7 +21,7 @@ const chainState = z
     endpoints: z.array(
       z.strictObject({
         position: count('Position among the endpoints of the chain, from 1.', 1),
-        state: z.enum(['ok', 'silent', 'other chain']).meta({
+        state: z.enum(['ok', 'silent', 'throttled', 'other chain']).meta({
           description: 'Whether it serves the chain.',
         }),
       }),

@@ -1,5 +1,12 @@
-import { readBatch, needsOwnRequest, writeBatch, type JsonRpcCall } from './batch.js'
-import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
+import {
+  createBatchLimit,
+  needsOwnRequest,
+  readBatch,
+  writeBatch,
+  type CallAnswer,
+  type JsonRpcCall,
+} from './batch.js'
+import { BatchRefused, NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
 import { createRedaction } from './redact.js'
@@ -51,6 +58,7 @@ type EndpointQueue = {
   requests: number
   aloneRequests: number
   nextId: number
+  limit: ReturnType<typeof createBatchLimit>
 }
 
 export function createEndpoint(
@@ -71,7 +79,8 @@ export function createEndpoint(
   }
   const redact = createRedaction(url)
   const rest = { waiting: [], timer: undefined, requests: 0, aloneRequests: 0, nextId: 1 }
-  const queue: EndpointQueue = { endpoint, waits, http, redact, ...rest }
+  const limit = createBatchLimit()
+  const queue: EndpointQueue = { endpoint, waits, http, redact, limit, ...rest }
   return endpoint
 }
 
@@ -82,39 +91,78 @@ function sendWaiting(queue: EndpointQueue): void {
   const alone = waiting.filter(({ call }) => needsOwnRequest(call))
   queue.waiting = [...waiting.filter(({ call }) => !needsOwnRequest(call)), ...alone]
   while (queue.waiting.length > 0 && queue.requests < REQUESTS) {
-    const firstId = queue.nextId
     const calls = queue.waiting.map(({ call }) => call)
     if (calls[0] && needsOwnRequest(calls[0]) && queue.aloneRequests >= ALONE_REQUESTS) return
-    const { size, body } = writeBatch(calls, firstId)
-    queue.nextId += size
-    void exchange(queue, queue.waiting.splice(0, size), { body, firstId })
+    const { size } = writeBatch(calls, { firstId: queue.nextId, most: queue.limit.most() })
+    void deliver(queue, queue.waiting.splice(0, size))
   }
 }
 
-async function exchange(
-  queue: EndpointQueue,
-  batch: QueuedCall[],
-  { body, firstId }: { body: string; firstId: number },
-): Promise<void> {
-  const { endpoint, http, redact } = queue
-  const askedAt = Date.now()
-  const stopWatch = watchTime(queue, batch, askedAt)
+/** Gets the answers to a batch. Calls that the endpoint refused only because of their number wait again. */
+async function deliver(queue: EndpointQueue, batch: QueuedCall[]): Promise<void> {
   const alone = batch.filter(({ call }) => needsOwnRequest(call)).length
   queue.requests += 1
   queue.aloneRequests += alone
-  const replies = await http.post(body).then(readBatch).catch(toNoAnswer)
+  const left = await exchange(queue, batch)
+  queue.waiting.unshift(...left)
   queue.requests -= 1
   queue.aloneRequests -= alone
-  stopWatch()
-  recordHealth(endpoint, replies, askedAt)
-  batch.forEach(({ resolve, reject }, i) => {
-    const reply = replies instanceof Map ? replies.get(firstId + i) : replies
-    if (reply instanceof NoAnswer) return reject(reply)
-    if (!reply) return reject(new NoAnswer('the batch was answered in part'))
-    if ('error' in reply) reply.error.message = redact(reply.error.message)
-    resolve(reply)
-  })
   if (queue.waiting.length > 0 && !queue.timer) sendWaiting(queue)
+}
+
+/**
+ * Sends a batch in one request. While it is refused, its first half is sent instead, down to one call. An endpoint that
+ * refuses even one call has failed.
+ *
+ * @returns The calls that were left out.
+ */
+async function exchange(queue: EndpointQueue, batch: QueuedCall[]): Promise<QueuedCall[]> {
+  const { endpoint, limit } = queue
+  let sent = batch
+  for (;;) {
+    const askedAt = Date.now()
+    const answers = await post(queue, sent, askedAt)
+    if (answers instanceof BatchRefused && sent.length > 1) {
+      sent = sent.slice(0, Math.ceil(sent.length / 2))
+      continue
+    }
+    recordHealth(endpoint, answers, askedAt)
+    if (answers instanceof NoAnswer) {
+      for (const { reject } of batch) reject(answers)
+      return []
+    }
+    const missing = sent.filter((_call, i) => answers[i] === undefined)
+    const answered = sent.length - missing.length
+    if (answered < batch.length) limit.refused(answered)
+    else limit.answered(answered)
+    sent.forEach((call, i) => settle(queue, call, answers[i]))
+    return [...missing, ...batch.slice(sent.length)]
+  }
+}
+
+async function post(
+  queue: EndpointQueue,
+  sent: QueuedCall[],
+  askedAt: number,
+): Promise<CallAnswer[] | NoAnswer> {
+  const calls = sent.map(({ call }) => call)
+  const firstId = queue.nextId
+  queue.nextId += calls.length
+  const { body } = writeBatch(calls, { firstId, most: calls.length })
+  const stopWatch = watchTime(queue, sent, askedAt)
+  const answers = queue.http.post(body).then((answer) => readBatch(answer, calls, firstId))
+  return answers.catch(toNoAnswer).finally(stopWatch)
+}
+
+function settle(
+  { redact }: EndpointQueue,
+  { resolve, reject }: QueuedCall,
+  answer: CallAnswer,
+): void {
+  if (!answer) return
+  if (answer instanceof NoAnswer) return reject(answer)
+  if ('error' in answer) answer.error.message = redact(answer.error.message)
+  resolve(answer)
 }
 
 /** Notifies calls with another endpoint to try when the answer is late. Returns a function that stops the timer. */
@@ -141,10 +189,12 @@ function watchTime(
 
 function recordHealth(
   { health }: Endpoint,
-  replies: Map<number, Reply> | NoAnswer,
+  answers: CallAnswer[] | NoAnswer,
   askedAt: number,
 ): void {
-  if (replies instanceof Map) return health.answered(askedAt)
-  if (replies.restMs !== undefined) health.rest(replies.restMs)
-  health.failed(askedAt, replies.reason)
+  const silences = [answers].flat().filter((answer) => answer instanceof NoAnswer)
+  const [first] = silences
+  if (!first) return health.answered(askedAt)
+  for (const { restMs } of silences) if (restMs !== undefined) health.rest(restMs)
+  health.failed(askedAt, first.reason)
 }

@@ -20,6 +20,9 @@ export class NoAnswer extends Error {
   }
 }
 
+/** The endpoint refused a whole request. It may accept one with fewer calls. */
+export class BatchRefused extends NoAnswer {}
+
 /** Hides the original message: network errors may contain the URL. */
 export const toNoAnswer = (error: unknown): NoAnswer =>
   error instanceof NoAnswer ? error : new NoAnswer('no answer')
@@ -51,6 +54,24 @@ function hasReverted(method: string, { code, message, data }: NodeError): boolea
   if (method !== 'eth_call' && method !== 'eth_estimateGas') return false
   return code === REVERT_CODE || EXECUTION_FAILED.test(message) || isHexString(data)
 }
+
+/** Errors that throttle, by code and by message. Some nodes use -32005 for logs of too many blocks. */
+const THROTTLED_CODES = [429, -32005, -32029, -32097]
+const THROTTLED =
+  /rate.?limit|too many requests|requests? (count|limit|rate) exceeded|compute units/i
+/** Messages of nodes that accept fewer calls in one request. */
+const BATCH_REFUSED = /\bbatch|too many items|(request|payload|body) too large/i
+
+/** True when the endpoint throttles requests with an error inside an answer. */
+export function isThrottled(method: string, error: NodeError): boolean {
+  if (hasReverted(method, error)) return false
+  if (THROTTLED.test(error.message)) return true
+  return method !== 'eth_getLogs' && THROTTLED_CODES.includes(error.code as number)
+}
+
+/** True when the error concerns the request as a whole, and not one of its calls. */
+export const isBatchRefusal = (method: string, error: NodeError): boolean =>
+  !hasReverted(method, error) && BATCH_REFUSED.test(error.message)
 
 /** True when another endpoint may serve the request: this one is overloaded or does not have the block. */
 export function isUnserved(method: string, reply: Reply): boolean {

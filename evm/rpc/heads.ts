@@ -54,6 +54,8 @@ export function inStep({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoin
  * on the same chain. No request waits for it.
  */
 export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
+  const [first] = endpoints
+  if (first && endpoints.length === 1) return lookAfterOnly(first)
   for (const endpoint of endpoints) {
     if (!endpoint.isRefused && endpoint.health.isProbeDue()) void checkChain(heads, endpoint)
   }
@@ -61,6 +63,12 @@ export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
   if (now < heads.nextAt) return
   heads.nextAt = now + heads.compareMs
   void compare(heads, endpoints.filter(isWell))
+}
+
+/** Requests probe an only endpoint themselves, unless it throttles them. It is never ignored. */
+function lookAfterOnly(endpoint: Endpoint): void {
+  const isResting = endpoint.health.restsUntil() > Date.now()
+  if (isResting && endpoint.health.isProbeDue()) void read(endpoint, 'eth_chainId')
 }
 
 /** Reads the chain id of an endpoint, and ignores the endpoint permanently when it is another chain's. */

@@ -6,11 +6,21 @@ const STRIKES = 3
 
 export type Health = ReturnType<typeof createHealth>
 
-/** Notified when an endpoint becomes unavailable or available again. */
-export type HealthListener = { away(reason: string): void; back(): void }
+/**
+ * Notified when an endpoint becomes unavailable or available again, and when it throttles requests for longer than a
+ * request waits.
+ */
+export type HealthListener = {
+  away(reason: string): void
+  back(): void
+  throttled(restMs: number): void
+}
 
 /** Availability of an endpoint, from its answers. Times are Unix time in ms. */
-export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: RpcWaits) {
+export function createHealth(
+  listener: HealthListener,
+  { timeoutMs, probeMs, throttledProbeMs }: RpcWaits,
+) {
   let strikes = 0
   let lastStrikeAt = 0
   let awaySince = 0
@@ -18,6 +28,9 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
   let failedProbes = 0
   let nextProbeAt = 0
   let restsUntil = 0
+  let throttledAt = 0
+  let nextThrottledProbeAt = 0
+  let isThrottleReported = false
 
   function strike(askedAt: number, reason: string): void {
     const now = Date.now()
@@ -42,26 +55,38 @@ export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: R
     /** True once after each delay: the caller then probes the endpoint. */
     isProbeDue(): boolean {
       const now = Date.now()
-      if (awaySince === 0 || now < nextProbeAt || now < restsUntil) return false
+      const isResting = now < restsUntil
+      if (!isResting && awaySince === 0) return false
+      if (now < (isResting ? nextThrottledProbeAt : nextProbeAt)) return false
       // Blocks further probes until this one has failed.
-      nextProbeAt = now + 2 * timeoutMs
+      if (isResting) nextThrottledProbeAt = now + throttledProbeMs
+      else nextProbeAt = now + 2 * timeoutMs
       return true
     },
 
     answered(askedAt: number): void {
-      // A request from before the outage proves nothing about the present.
+      // A request from before the outage or before the throttling proves nothing about the present.
       if (awaySince > 0 && askedAt < awaySince) return
+      if (restsUntil > 0 && askedAt <= throttledAt) return
+      const wasAway = awaySince > 0
       strikes = 0
-      if (awaySince === 0) return
+      restsUntil = 0
+      if (!wasAway && !isThrottleReported) return
+      if (wasAway) backAt = Date.now()
       awaySince = 0
-      backAt = Date.now()
+      isThrottleReported = false
       listener.back()
     },
 
     failed: strike,
 
     rest(ms: number): void {
-      restsUntil = Math.max(restsUntil, Date.now() + ms)
+      throttledAt = Date.now()
+      nextThrottledProbeAt = throttledAt + throttledProbeMs
+      restsUntil = Math.max(restsUntil, throttledAt + ms)
+      if (ms < timeoutMs || isThrottleReported) return
+      isThrottleReported = true
+      listener.throttled(ms)
     },
   }
 }

@@ -39,7 +39,7 @@ export async function askPool(pool: Pool, method: string, params: unknown[]): Pr
 }
 
 async function askChosen(pool: Pool, call: JsonRpcCall): Promise<Reply> {
-  if (pool.siblings.length > 1) lookAfter(pool.heads, pool.siblings)
+  lookAfter(pool.heads, pool.siblings)
   const chosen = await choose(pool)
   if (call.method === 'eth_sendRawTransaction') return broadcast(chosen, call)
   return askInTurn(chosen, call)

@@ -1,4 +1,4 @@
-import { REQUEST_TIMEOUT_MS, RETRY_MS } from '../../runtime/durations.js'
+import { MINUTE_MS, REQUEST_TIMEOUT_MS, RETRY_MS } from '../../runtime/durations.js'
 
 /** Timeouts of an endpoint, ms. */
 export type RpcWaits = {
@@ -8,8 +8,11 @@ export type RpcWaits = {
   patienceMs: number
   /** Time until an unavailable endpoint is probed for the first time. */
   probeMs: number
+  /** Interval of the single probes of an endpoint that throttles requests for longer. */
+  throttledProbeMs: number
 }
 
 export const usualWaits: RpcWaits = {
   ...{ timeoutMs: REQUEST_TIMEOUT_MS, patienceMs: 1_000, probeMs: RETRY_MS },
+  throttledProbeMs: MINUTE_MS,
 }

@@ -12,7 +12,10 @@ import type { Chain, Registry } from '../../evm/registry.js'
 import type { Finding } from '../../domain/capability.js'
 
 /** The state of an endpoint. `position` counts from 1. The URL is omitted, because it may contain an API key. */
-export type EndpointState = { position: number; state: 'ok' | 'silent' | 'other chain' }
+export type EndpointState = {
+  position: number
+  state: 'ok' | 'silent' | 'throttled' | 'other chain'
+}
 
 /** `answered`: false when the node answered too few requests for a result. */
 export type ChainReport = {
@@ -34,7 +37,8 @@ export async function probeChain(client: ChainClient, registry: Registry): Promi
     const findings = all.map((row) => ({ chain: chain.name, ...row }))
     return { chain: chain.name, answered, endpoints, findings }
   }
-  if (endpoints.every(({ state }) => state === 'silent')) return report(false, [])
+  const isSilent = ({ state }: EndpointState) => state === 'silent' || state === 'throttled'
+  if (endpoints.every(isSilent)) return report(false, [])
   // Contracts on another chain are irrelevant.
   if (endpoints.every(({ state }) => state !== 'ok')) return report(true, [])
   try {
@@ -45,11 +49,13 @@ export async function probeChain(client: ChainClient, registry: Registry): Promi
   }
 }
 
-async function stateOf({ chain, send }: ChainClient, index: number): Promise<EndpointState> {
+async function stateOf(endpoint: ChainClient, index: number): Promise<EndpointState> {
   const position = index + 1
-  const answer = await send<string>('eth_chainId', []).catch(() => undefined)
-  if (answer === undefined) return { position, state: 'silent' }
-  return { position, state: Number(answer) === chain.chainId ? 'ok' : 'other chain' }
+  const answer = await endpoint.send<string>('eth_chainId', []).catch(() => undefined)
+  if (answer === undefined) {
+    return { position, state: endpoint.throttledUntil() === undefined ? 'silent' : 'throttled' }
+  }
+  return { position, state: Number(answer) === endpoint.chain.chainId ? 'ok' : 'other chain' }
 }
 
 /** An endpoint of another chain receives no requests, so it is harmless while another endpoint is `ok`. */
@@ -59,6 +65,7 @@ function endpointRows({ chainId }: Chain, endpoints: EndpointState[]): CheckResu
     const check = `endpoint ${position}`
     if (state === 'ok') return ok(check, 'node', `serves chain ${chainId}`)
     if (state === 'silent') return warning(check, capability, 'does not answer')
+    if (state === 'throttled') return warning(check, capability, 'throttles requests')
     return failed(check, capability, `endpoint ${position} serves another chain than ${chainId}`)
   })
 }

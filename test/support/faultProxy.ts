@@ -10,8 +10,9 @@ type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown
 
 /**
  * Fault of a call. `lostReply` delivers it and then cuts the connection. `silence` accepts it and never responds.
- * `stale` repeats the previous response to the same call. `status` responds by HTTP status alone. `answer` and
- * `error` replace the node's response. `refuse` does too, but the node does not receive the call.
+ * `stale` repeats the previous response to the same call. `status` responds to the whole request by HTTP status alone,
+ * `body` with this JSON. `answer` and `error` replace the node's response. `refuse` does too, but the node does not
+ * receive the call.
  */
 export type RpcFault =
   | 'http500'
@@ -22,9 +23,10 @@ export type RpcFault =
   | 'garbage'
   | 'stale'
   | { status: number; retryAfter?: string }
+  | { body: unknown; retryAfter?: string }
   | { delayMs: number }
   | { answer: unknown }
-  | { error: { code: number; message: string; data?: string } }
+  | { error: { code: number; message: string; data?: unknown }; retryAfter?: string }
   | { refuse: { code: number; message: string } }
 
 /** Decides about each call before the node receives it. `index`: its position in the request. */
@@ -90,7 +92,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     if (faults.includes('lostReply')) return void request.socket.destroy()
     const replies = calls.map((call, i) => reply(call, faults[i], answers))
     const text = JSON.stringify(Array.isArray(parsed) ? replies : replies[0])
-    response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    const headers = Object.assign({}, ...faults.map(retryHeader)) as Record<string, string>
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
   }
 
   function reply(call: RpcRequest, fault: RpcFault | undefined, answers: RpcAnswer[]): RpcAnswer {
@@ -134,10 +137,16 @@ function asHttp(fault: RpcFault | undefined) {
   if (fault === 'http500') return { status: 500, headers: {}, body: 'down' }
   if (fault === 'http429') return { status: 429, headers: { 'retry-after': '1' }, body: '{}' }
   if (fault === 'garbage') return { status: 200, headers: {}, body: '<html>hello</html>' }
-  if (typeof fault !== 'object' || !('status' in fault)) return undefined
-  const { status, retryAfter } = fault
-  return { status, headers: retryAfter ? { 'retry-after': retryAfter } : {}, body: '{}' }
+  if (typeof fault !== 'object') return undefined
+  const headers = retryHeader(fault)
+  if ('body' in fault) return { status: 200, headers, body: JSON.stringify(fault.body) }
+  return 'status' in fault ? { status: fault.status, headers, body: '{}' } : undefined
 }
+
+const retryHeader = (fault: RpcFault | undefined): Record<string, string> =>
+  typeof fault === 'object' && 'retryAfter' in fault && fault.retryAfter
+    ? { 'retry-after': fault.retryAfter }
+    : {}
 
 /** Public endpoints limit the block range of log queries, each with its own message. */
 export function refusesWideRanges(blocks: number, fault: RpcFault) {

@@ -6,9 +6,10 @@ import type { Services } from '../../http/services.js'
 
 /**
  * Responds with 200 when Postgres, its schema and the signer's public key are available, else with 503 and the state of
- * each. Without Temporal the API is degraded: it stores intents, and they start when Temporal is back.
+ * each. Without Temporal the API is degraded: it stores intents, and they start when Temporal is back. So it is while all
+ * endpoints of a chain throttle requests; `throttled` lists these chains.
  */
-export function answerReady({ db, temporal }: Services): RequestHandler {
+export function answerReady({ db, temporal, chains }: Services): RequestHandler {
   return async (request, response, next) => {
     // The verbose report needs a key. Its route is below.
     if (request.query.verbose === 'true') return next()
@@ -18,9 +19,13 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
       isTemporalAvailable(temporal),
     ])
     const ready = postgres && signer
-    const degraded = ready && !workflows
+    const throttled = chains.list
+      .filter((client) => client.throttledUntil() !== undefined)
+      .map(({ chain }) => chain.name)
+    const degraded = ready && (!workflows || throttled.length > 0)
+    const body = { ready, postgres, signer, temporal: workflows, degraded }
     response
       .status(ready ? 200 : 503)
-      .json({ ready, postgres, signer, temporal: workflows, degraded })
+      .json({ ...body, ...(throttled.length > 0 ? { throttled } : {}) })
   }
 }

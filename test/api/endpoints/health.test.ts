@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
-import { silentChains } from '../../planning/chains.js'
+import { connectChains } from '../../../evm/connect.js'
+import { closedUrl, silentChains } from '../../planning/chains.js'
+import { startFaultProxy } from '../../support/faultProxy.js'
 import { getShared } from '../../support/fixtures.js'
 import { startApi, startWorld, type TestApi, type ApiWorld } from '../api.js'
 
@@ -26,8 +28,8 @@ function connectTo(address: string, namespace = 'default'): Client {
   return client
 }
 
-async function readyWith(temporal: Client) {
-  const api = await startApi({ db: world.db, temporal, ...silentChains() })
+async function readyWith(temporal: Client, { chains, registry } = silentChains()) {
+  const api = await startApi({ db: world.db, temporal, chains, registry })
   apis.push(api)
   const { status, body } = await api.call('GET', '/readyz')
   return { status, body }
@@ -50,6 +52,21 @@ describe('GET /readyz', () => {
       status: 200,
       body: degraded,
     })
+  })
+
+  test('200 and degraded while the only endpoint of a chain throttles requests for an hour', async () => {
+    const proxy = await startFaultProxy(closedUrl)
+    proxy.set(() => ({ status: 429, retryAfter: '3600' }))
+    const { registry } = silentChains()
+    const urls = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
+    const chains = connectChains(registry, { ...urls, 'base-sepolia': proxy.url })
+    const base = chains.byId(registry.get('base-sepolia').chainId)
+    await base.send('eth_chainId', []).catch(() => undefined)
+    const client = connectTo(address)
+    await pingTemporal(client)
+    const body = { ...healthy, degraded: true, throttled: ['base-sepolia'] }
+    expect(await readyWith(client, { chains, registry })).toEqual({ status: 200, body })
+    await proxy.stop()
   })
 
   test('503 without the public key of a signer', async () => {

@@ -210,6 +210,15 @@ describe('probeChains', () => {
     expect(reports.map(({ answered }) => answered)).toEqual([true, true, false])
   })
 
+  test('reports an endpoint that throttles requests', async () => {
+    const reports = await probeBehind(() => ({ status: 429, retryAfter: '3600' }))
+    expect(reports[2]).toMatchObject({
+      answered: false,
+      endpoints: [{ position: 1, state: 'throttled' }],
+      findings: [{ check: 'endpoint 1', outcome: 'warning', detail: 'throttles requests' }],
+    })
+  })
+
   test.each<[string, Decide]>([
     ['ignores overrides of calls', (call) => (isCall(call) ? { answer: '0x' } : undefined)],
     ['refuses overrides of calls', (call) => (isCall(call) ? unknown : undefined)],
