@@ -1,5 +1,6 @@
 import { namedColumns } from '../db/client/columns.js'
 import { runPrepared, type Statement } from '../db/client/prepared.js'
+import { failureCodes } from '../domain/intent/operation.js'
 import type { Db } from '../db/client/connect.js'
 
 /** A burn and its message, as far as known. All bytes are hex text. */
@@ -78,8 +79,8 @@ export async function setAttested(
   if (rowCount !== 1) throw new Error(`There is no burn ${operationId}.`)
 }
 
-/** A burn in a block, with its chain and transaction. */
-export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string }
+/** A burn in a block, with its chain and transaction. `isRefused`: the destination refuses or reverted its mint. */
+export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string; isRefused: boolean }
 
 /**
  * Confirmed burns whose mint is not signed: without a message, or with an unused one. The query starts from the burns:
@@ -91,13 +92,14 @@ export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
 
 const openStatement: Statement = {
   name: 'open burns',
-  text: `select ${namedColumns('burn', columns)}, b.chain_id as "chainId", b.tx_hash as "txHash"
+  text: `select ${namedColumns('burn', columns)}, b.chain_id as "chainId", b.tx_hash as "txHash",
+       coalesce(m.code = '${failureCodes.mint}', false) as "isRefused"
      from (select * from burn where not minted and sent is not null offset 0) as burn
      cross join lateral (
        select * from operation o
        where o.id = burn.operation_id and o.success and o.state in ('confirmed', 'final') offset 0) as b
      left join lateral (
-       select o.state from operation o
+       select o.state, o.code from operation o
        where o.intent_id = b.intent_id and o.sequence = b.sequence and o.kind = 'mint' offset 0) as m on true
      where burn.message is null or coalesce(m.state, 'queued') in ('queued', 'deferred')
      order by burn.burned_at, b.created_at`,

@@ -26,7 +26,7 @@ export async function attestBurns(
 
 type Attestable = { key: string; burn: UnattestedBurn; messages: AttestedMessage[] }
 
-/** Stores the message of a burn, or requests a new attestation of an expired one. */
+/** Stores the message of a burn if it is new, or requests a new attestation of an expired or refused one. */
 async function attestBurn(
   tools: AttesterTools,
   { key, burn, messages }: Attestable,
@@ -36,18 +36,24 @@ async function attestBurn(
   const own = await findOwn(tools, burn, messages)
   if (!own) return
   const facts = { operation: operationId, nonce: own.eventNonce }
-  if (own.message !== burn.message) {
+  // New attesters may sign the same message again.
+  const isNew = own.message !== burn.message || own.attestation !== burn.attestation
+  if (isNew) {
     faultPoint('attester: before the message is stored')
     await setAttested(db, operationId, own)
-    // The next request of this transaction checks for expiry only.
-    schedules.delete(key)
+    // The next request of this transaction checks for expiry only. A refused message keeps its growing delay.
+    if (!burn.isRefused) schedules.delete(key)
     log.info(facts, 'burn attested')
-  } else if (burn.hasExpired) {
+  } else if (isProvisional(tools, own.message)) {
     if (await attestations.reattest(own.eventNonce))
       log.info(facts, 'renewed attestation requested')
     else log.warn(facts, 'renewed attestation rejected by the service')
   }
 }
+
+/** Whether the service can attest a message again: one before the finality of its burn, which expires. */
+const isProvisional = ({ attestations: { bridge } }: AttesterTools, message: string) =>
+  bridge.readMessage(message).expirationBlock !== 0n
 
 /** The message of a burn among the messages of its transaction; undefined until it is attested. */
 async function findOwn(

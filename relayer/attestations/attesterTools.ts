@@ -12,7 +12,7 @@ export const usualDelays = { shortestMs: 5_000, lookMs: MAX_NOTIFY_WAIT_MS, retr
 /** `nextAt`: Unix time in ms of the next request about a transaction. `renewals`: expiries of its messages so far. */
 export type BurnSchedule = { nextAt: number; renewals: number }
 
-/** A burn without a message, or with an expired one. */
+/** A burn without a message, or with one that has expired or that the destination refuses. */
 export type UnattestedBurn = OpenBurn & { hasExpired: boolean }
 
 export type AttesterTools = {

@@ -50,18 +50,20 @@ export function needOf(tools: AttesterTools, burn: OpenBurn): UnattestedBurn[] {
   if (burn.message === null) return [{ ...burn, hasExpired: false }]
   const attested = tools.attestations.bridge.readMessage(burn.message)
   // Without an expiration the chain is not read. With an unknown block the message counts as valid.
-  if (attested.expirationBlock === 0n) return []
-  const block = tools.contractBlock(route.destination.chainId) ?? 0n
-  return isExpired(attested, block) ? [{ ...burn, hasExpired: true }] : []
+  const hasExpired =
+    attested.expirationBlock !== 0n &&
+    isExpired(attested, tools.contractBlock(route.destination.chainId) ?? 0n)
+  return hasExpired || burn.isRefused ? [{ ...burn, hasExpired }] : []
 }
 
 /**
- * Milliseconds until the next check of a burn. They grow with its age, or with its expiries. A bridge that is usually
- * faster than the shortest delay sets the minimum itself.
+ * Milliseconds until the next check of a burn. They grow with its age, or with the expiries of its message. A bridge
+ * that is usually faster than the shortest delay sets the minimum itself.
  */
 export function delayOf(tools: AttesterTools, burn: OpenBurn, renewals: number): number {
   const { shortestMs, retryMs } = tools.delays
   const shortest = Math.min(routeOf(tools, burn)?.usualMs ?? Infinity, shortestMs)
-  if (burn.message !== null) return renewals > 0 ? backoffMs(renewals, retryMs) : shortest
+  if (burn.message !== null && !burn.isRefused)
+    return renewals > 0 ? backoffMs(renewals, retryMs) : shortest
   return Math.min(Math.max(ageMs(burn) * PAUSE_SHARE, shortest), LONGEST_PAUSE_MS)
 }

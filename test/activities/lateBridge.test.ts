@@ -40,6 +40,7 @@ beforeEach(async () => {
 afterEach(async () => {
   world.front.set(undefined)
   await world.setFaults({ stuck: false, notFound: false, expire: false, outage: false })
+  await world.setFaults({ fastMaximum: 10_000_000 })
 })
 afterAll(() => world?.stop())
 
@@ -222,6 +223,26 @@ describe('an intent with a burn that is too late', () => {
 })
 
 describe('mint', () => {
+  test('follows new attesters: a standard message that the destination refuses is fetched again', async () => {
+    await world.setFaults({ fastMaximum: 0 })
+    // Signed by attesters that the destination does not know.
+    const foreign = (attestation: string) => attestation.replace(/^0x.{10}/, '0x0123456789')
+    world.front.set((messages) =>
+      messages.map((one) => ({ ...one, attestation: foreign(one.attestation) })),
+    )
+    const intent = await burn()
+    await from.mine(4)
+    const { nonce } = await attested(intent)
+    await world.perform(intent, 1, 'mint')
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred' })
+    const before = (await world.burn(intent))?.attestation
+    world.front.set(undefined)
+    await until(async () => (await world.burn(intent))?.attestation !== before)
+    expect(await world.burn(intent)).toMatchObject({ eventNonce: nonce })
+    await world.perform(intent, 1, 'mint')
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'confirmed', success: true })
+  })
+
   test('waits while its message has expired, until a new attestation with the same nonce', async () => {
     await world.setFaults({ expire: true })
     const intent = await burned(world, wallet)

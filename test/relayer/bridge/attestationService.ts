@@ -60,10 +60,14 @@ export async function startAttestationService() {
     mostHeld: () => most,
 
     /** Attests a message that was sent in a transaction, in addition to others there; returns its nonce. */
-    attest(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
+    attest(
+      hash: string,
+      sent: string,
+      { nonce = hexlify(randomBytes(32)), expiresAt = 0n, attestation = '0x01' } = {},
+    ) {
       const parts = [dataSlice(sent, 0, 12), nonce, dataSlice(sent, 44, expirationAt)]
       const message = concat([...parts, toBeHex(expiresAt, 32), dataSlice(sent, expirationAt + 32)])
-      const attested = { eventNonce: nonce, message, attestation: '0x01', status: 'complete' }
+      const attested = { eventNonce: nonce, message, attestation, status: 'complete' }
       const others = (known.get(hash) ?? []).filter(({ eventNonce }) => eventNonce !== nonce)
       known.set(hash, [...others, attested])
       return nonce

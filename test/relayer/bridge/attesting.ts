@@ -116,7 +116,7 @@ export async function createAttestingWorld() {
     /** Attests a burn in the service; its nonce. */
     async attest(
       burn: StoredBurn,
-      options: { nonce?: string; expiresAt?: bigint } = {},
+      options: { nonce?: string; expiresAt?: bigint; attestation?: string } = {},
     ): Promise<string> {
       return service.attest(await hashOf(burn), (await burnOf(burn))?.sent ?? '', options)
     },

@@ -72,3 +72,50 @@ describe('an expired message', () => {
     expect(renewals(nonce)).toBe(0)
   })
 })
+
+describe('a message that the destination refuses', () => {
+  const renewals = (nonce: string) =>
+    world.service().requests.filter((request) => request === `POST /v2/reattest/${nonce}`).length
+  const refused = { state: 'deferred', code: 'BRIDGE_TIMEOUT', retry_after: new Date() }
+
+  /** A burn whose stored message never expires, and the operation of its mint. */
+  async function attested() {
+    const burn = await world.insertBurned()
+    const nonce = await world.attest(burn)
+    await world.untilAttested(burn, nonce)
+    const { operationId } = await world.submitMint(burn, nonce, destination)
+    const set = (values: object) => world.db('operation').where({ id: operationId }).update(values)
+    return { burn, nonce, set }
+  }
+
+  test('is requested again, and its new signature is stored under the same nonce', async () => {
+    const { burn, nonce, set } = await attested()
+    const { message } = (await world.burnOf(burn)) ?? {}
+    await set(refused)
+    await world.attest(burn, { nonce, attestation: '0x02' })
+    await world.waitUntil(async () => (await world.burnOf(burn))?.attestation === '0x02')
+    expect(await world.burnOf(burn)).toMatchObject({ eventNonce: nonce, message })
+    expect(renewals(nonce)).toBe(0)
+  })
+
+  test('is requested until the service has another one, and not once its mint is signed', async () => {
+    const { burn, set } = await attested()
+    const hash = await world.hashOf(burn)
+    await set(refused)
+    await world.untilRequested(hash, world.service().requestsAbout(hash) + 3)
+    await set({ state: 'signed' })
+    await world.untilNextBurnIsAttested()
+    const before = world.service().requestsAbout(hash)
+    await world.untilNextBurnIsAttested()
+    expect(world.service().requestsAbout(hash)).toBe(before)
+  })
+
+  test('is not requested while its mint only waits', async () => {
+    const { burn, set } = await attested()
+    const hash = await world.hashOf(burn)
+    await set({ ...refused, code: 'RPC_ERROR' })
+    const before = world.service().requestsAbout(hash)
+    await world.untilNextBurnIsAttested()
+    expect(world.service().requestsAbout(hash)).toBe(before)
+  })
+})
