@@ -28,6 +28,8 @@ export type Operation = {
   lostLeases: number
   /** Reverted bundles and rejected attempts since it was last in a block. */
   inclusionFailures: number
+  /** Reverted transactions of ours that included it, each of which cost gas. */
+  reverts: number
   /** The lowest block that may hold the log of a used key. Null while the key is not known to be used. */
   spentSince: bigint | null
   txId: bigint | null
@@ -62,6 +64,7 @@ export const operationColumns = [
   'refused_block as refusedBlock',
   'lost_leases as lostLeases',
   'inclusion_failures as inclusionFailures',
+  'reverts',
   'spent_since as spentSince',
   'tx_id as txId',
   'success',

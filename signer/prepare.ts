@@ -14,7 +14,7 @@ import {
   estimateCall,
   estimateWalletCall,
   findFailure,
-  needsAuthorization,
+  readAuthorizationNonce,
 } from './check/simulate.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../evm/calls/userOperation.js'
 import { operationId } from '../operations/operationId.js'
@@ -38,7 +38,8 @@ export type Prepared =
       operation: Operation
       secret: WalletSecret
       draft: Omit<UserOperation, 'signature'>
-      needsAuthorization: boolean
+      /** Account nonce for the wallet's authorization; undefined: it needs none. */
+      authorizationNonce: bigint | undefined
       gas: bigint
       demand: CapacityDemand | undefined
       /** Base units in USD that the operation sets in motion. */
@@ -91,7 +92,7 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
-  const [[isSpent, isUndelegated, demand], { callData, movedUnits, gas }] = await Promise.all([
+  const [[isSpent, authorizationNonce, demand], { callData, movedUnits, gas }] = await Promise.all([
     readState(context, operation, sender),
     rebuildAndEstimate(tools, context, { operation, order, wallet: sender }),
   ])
@@ -100,12 +101,15 @@ async function prepareUserOperation(
     await assertNotShort(context, operation, demand)
     return { kind: 'refused', operation, reason: gas.reason }
   }
+  if (typeof authorizationNonce === 'object') {
+    return { kind: 'refused', operation, reason: authorizationNonce.reason }
+  }
   return {
     kind: 'userOperation',
     operation,
     secret,
     draft: buildUserOperation({ sender, key, callData, callGas: gas }),
-    needsAuthorization: isUndelegated,
+    authorizationNonce,
     gas: bundledGas(gas),
     demand,
     movedUnits,
@@ -117,7 +121,7 @@ function readState(context: SigningContext, operation: Operation, wallet: string
   const { client, head } = context
   return Promise.all([
     isKeySpent(client, { ...operation, wallet, treasury: null }, { blockNumber: head }),
-    needsAuthorization(client, wallet),
+    readAuthorizationNonce(context, wallet),
     readCapacityDemand(context, operation),
   ])
 }

@@ -24,14 +24,14 @@ import type { Keyring } from './signingContext.js'
 type Opener = {
   treasury: Treasury
   open(address: string, open: OpenKey): Promise<Wallet>
-  /** Signs the delegation of a wallet once. */
-  authorize(wallet: Wallet, chain: Chain): Authorization
+  /** Signs the delegation of a wallet once per account nonce. */
+  authorize(wallet: Wallet, chain: Chain, nonce: bigint): Authorization
 }
 type OpenKey = (kek: PrivateKek) => Promise<Wallet>
 
 export function createOpener({ kek, treasury }: Keyring): Opener {
   const opened = new Map<string, Promise<Wallet>>()
-  const authorized = new Map<Wallet, Authorization>()
+  const authorized = new Map<string, Authorization>()
   return {
     treasury,
     open(address, open) {
@@ -39,9 +39,10 @@ export function createOpener({ kek, treasury }: Keyring): Opener {
       opened.set(address, known)
       return known
     },
-    authorize(wallet, chain) {
-      const known = authorized.get(wallet) ?? signAuthorization(wallet, chain)
-      authorized.set(wallet, known)
+    authorize(wallet, chain, nonce) {
+      const key = `${wallet.address}/${nonce}`
+      const known = authorized.get(key) ?? signAuthorization(wallet, chain, nonce)
+      authorized.set(key, known)
       return known
     },
   }
@@ -77,26 +78,35 @@ function openWallet({ open }: Opener, secret: WalletSecret): Promise<Wallet> {
 
 type Unsigned = Pick<
   Extract<Prepared, { kind: 'userOperation' }>,
-  'draft' | 'needsAuthorization'
+  'draft' | 'authorizationNonce'
 > & { chain: Chain }
 
 function signUserOperation(
   { authorize }: Opener,
   wallet: Wallet,
-  { chain, draft, needsAuthorization }: Unsigned,
+  { chain, draft, authorizationNonce }: Unsigned,
 ): Pick<Payload, 'userOperation' | 'authorization'> {
   const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chain.chainId, draft))
   const userOperation = { ...draft, signature }
-  if (!needsAuthorization) return { userOperation }
-  return { userOperation, authorization: authorize(wallet, chain) }
+  if (authorizationNonce === undefined) return { userOperation }
+  return { userOperation, authorization: authorize(wallet, chain, authorizationNonce) }
 }
 
-/** Wallets send no transactions of their own, so their account nonce is 0 until the delegation. */
-function signAuthorization(wallet: Wallet, { chainId }: Chain): Authorization {
-  const { signature } = wallet.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })
+/** Signs a new delegation for a stored signature, whose own can no longer work. */
+export async function signDelegation(
+  keyring: Keyring,
+  chain: Chain,
+  { secret, nonce }: { secret: WalletSecret; nonce: bigint },
+): Promise<Authorization> {
+  const opener = createOpener(keyring)
+  return opener.authorize(await openWallet(opener, secret), chain, nonce)
+}
+
+function signAuthorization(wallet: Wallet, { chainId }: Chain, nonce: bigint): Authorization {
+  const { signature } = wallet.authorizeSync({ address: DELEGATE_ADDRESS, nonce, chainId })
   return {
     address: DELEGATE_ADDRESS,
-    nonce: '0',
+    nonce: nonce.toString(),
     chainId: chainId.toString(),
     signature: signature.serialized,
   }

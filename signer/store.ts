@@ -9,11 +9,12 @@ import { admit, lockContention } from './check/admit.js'
 import { keepWithinDay } from './check/dailyLimit.js'
 import { assertAffordable } from './check/gasBound.js'
 import { assertBound, verifyStoredSignature } from './check/verifySignature.js'
-import { createOpener, signPrepared, treasuryContext } from './signing.js'
+import { createOpener, signDelegation, signPrepared, treasuryContext } from './signing.js'
 import type { Signed } from './build/payload.js'
 import { planTransaction, signTransaction, type Planned } from './build/transaction.js'
 import { assertFunded } from './senders/treasury.js'
 import type { Prepared } from './prepare.js'
+import type { WalletSecret } from '../db/keys.js'
 import type { Operation } from '../operations/operations.js'
 import {
   asGas,
@@ -82,20 +83,30 @@ async function signAll(keyring: Keyring, { client }: SigningContext, prepared: P
   return { signed, broken }
 }
 
-/** Includes the stored signature of an operation in a new transaction of its own, after the old one was dropped. */
+/**
+ * Includes the stored signature of an operation in a new transaction of its own, after the old one was dropped.
+ *
+ * @param renewal - Key of the wallet and its account nonce, when the stored delegation can no longer work.
+ */
 export async function storeAgain(
   { db, ...tools }: SignatureStoreTools,
   context: SigningContext & SenderState,
-  signed: Signed,
+  { signed, renewal }: { signed: Signed; renewal: DelegationRenewal | undefined },
 ): Promise<Stored | undefined> {
+  const { chain } = context.client
   return db.transaction(async (trx) => {
     const [ours] = await lockClaimed(trx, [signed.operation], tools.keyring.leaseOwner)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
-    await verifyStoredSignature(storing, context.client.chain, signed)
-    return storeTransaction(storing, context, [signed])
+    const authorization = renewal && (await signDelegation(tools.keyring, chain, renewal))
+    const payload = { ...signed.payload, ...(authorization && { authorization }) }
+    const renewed = { ...signed, payload }
+    await verifyStoredSignature(storing, chain, renewed)
+    return storeTransaction(storing, context, [renewed])
   })
 }
+
+export type DelegationRenewal = { secret: WalletSecret; nonce: bigint }
 
 /** `db` is the transaction that has locked the operations. Their signatures are verified. */
 async function storeTransaction(

@@ -42,6 +42,8 @@ create table operation (
   for_funding text generated always as (case when kind = 'fund' then intent_id end) stored,
   -- Reverted bundles and rejected attempts to include it since it was last in a block.
   inclusion_failures int not null default 0 check (inclusion_failures >= 0),
+  -- Transactions of ours that included it and reverted. Each cost gas.
+  reverts int not null default 0 check (reverts >= 0),
   -- The lowest block that may hold its log, set when the signer finds its key used on chain. The relayer searches from
   -- here. Null: the key is not known to be used.
   spent_since bigint check (spent_since >= 0),
@@ -109,7 +111,7 @@ grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, ch
   operation to steward_worker;
 grant update (chain_key, input, state, code, message, lease_owner, leased_until) on operation to steward_worker;
 grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
-  block_hash, log_index, gas_used, gas_cost_usd, units, inclusion_failures, spent_since, block_time) on operation to steward_relayer;
+  block_hash, log_index, gas_used, gas_cost_usd, units, inclusion_failures, reverts, spent_since, block_time) on operation to steward_relayer;
 grant update (state, code, message, retry_after, refused_block, lease_owner, leased_until, lost_leases, tx_id,
   inclusion_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
 

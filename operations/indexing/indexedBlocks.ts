@@ -1,5 +1,5 @@
 import { closeBurn } from '../burns.js'
-import { detachOperations } from '../signing/inclusion.js'
+import { detachReverted } from '../signing/inclusion.js'
 import type { Db } from '../../db/client/connect.js'
 import type { OperationKind } from '../../domain/intent/operation.js'
 import type { OpenSend } from './watched.js'
@@ -98,7 +98,7 @@ export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise
      where t.id = m.id and t.state = 'open'`,
     [JSON.stringify(rows)],
   )
-  await detachOperations(
+  await detachReverted(
     trx,
     rows.map(({ id }) => id),
   )

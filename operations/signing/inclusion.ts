@@ -4,6 +4,8 @@ import type { ClaimedOperation } from './signing.js'
 
 /** After this many consecutive failures an operation is retried hourly only, and an operator is notified. */
 export const FAILURES_BEFORE_QUARANTINE = 10
+/** After this many reverted transactions an operation is not included again: each costs gas although it was simulated. */
+export const MOST_REVERTS = 10
 
 /** The columns of a further failure: a retry after 5 s, then twice as long each time, then hourly. */
 const oneMoreFailure = {
@@ -39,7 +41,12 @@ export async function deferResubmission(
  * current message, which may have a new attestation. Usually there are none, which one statement finds out.
  */
 export async function detachOperations(trx: Db, txIds: string[]): Promise<void> {
-  await runPrepared(trx, { name: 'detach operations', text: DETACH_OPERATIONS }, [txIds])
+  await runPrepared(trx, { name: 'detach operations', text: DETACH_OPERATIONS }, [txIds, 0])
+}
+
+/** The same for transactions in a block, which have cost gas. */
+export async function detachReverted(trx: Db, txIds: string[]): Promise<void> {
+  await runPrepared(trx, { name: 'detach operations', text: DETACH_OPERATIONS }, [txIds, 1])
 }
 
 const isIncluded = `tx_id = any ((select $1)::bigint[]) and state = 'signed'`
@@ -50,6 +57,7 @@ with deferred as (
     inclusion_failures = ${oneMoreFailure.count}, retry_after = ${oneMoreFailure.nextTry}
   where ${isIncluded} and kind = 'mint')
 update operation set tx_id = null, message = 'Its transaction was reverted. It is included again.',
+  reverts = reverts + $2::int,
   inclusion_failures = ${oneMoreFailure.count}, leased_until = ${oneMoreFailure.nextTry}
 where ${isIncluded} and kind <> 'mint'`
 

@@ -89,11 +89,30 @@ const assertDelegate = createCache(async ({ chain, send }: ChainClient) => {
 })
 
 /**
- * False only when the wallet's delegation is final. A superfluous authorization is harmless, so the result is also
- * true when the node has pruned that state or does not know the finalized block.
+ * The account nonce for the wallet's authorization; undefined when its delegation is final and still there. A superfluous
+ * authorization is harmless, so the nonce is also returned when the node has pruned the final state. Refused when the
+ * account has code of its own: no authorization replaces that.
  */
-export const needsAuthorization = async (client: ChainClient, wallet: string): Promise<boolean> =>
-  client.send<string | null>('eth_getCode', [wallet, 'finalized']).then(
-    (code) => code?.toLowerCase() !== DELEGATED_CODE,
-    () => true,
-  )
+export async function readAuthorizationNonce(
+  { client, head }: Pick<SigningContext, 'client' | 'head'>,
+  wallet: string,
+): Promise<bigint | undefined | Refused> {
+  const codeAt = (block: string) => client.send<string | null>('eth_getCode', [wallet, block])
+  const at = toQuantity(head)
+  const [final, current, count] = await Promise.all([
+    codeAt('finalized').catch(() => null),
+    codeAt(at),
+    client.send<string>('eth_getTransactionCount', [wallet, at]),
+  ])
+  if (isDelegated(current)) {
+    if (isDelegated(final)) return undefined
+    // A reorg that removes the delegation also gives back the nonce that it has used.
+    return BigInt(count) === 0n ? 0n : BigInt(count) - 1n
+  }
+  const isReplaceable = !current || current === '0x' || current.startsWith(DELEGATION_PREFIX)
+  return isReplaceable ? BigInt(count) : { reason: 'the account of the wallet has code of its own' }
+}
+
+/** @see https://eips.ethereum.org/EIPS/eip-7702: code of an account that delegates */
+const DELEGATION_PREFIX = '0xef0100'
+const isDelegated = (code: string | null) => code?.toLowerCase() === DELEGATED_CODE

@@ -2,9 +2,10 @@ import { toQuantity } from 'ethers'
 import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
 import {
   FAILURES_BEFORE_QUARANTINE,
+  MOST_REVERTS,
   deferResubmission,
 } from '../../operations/signing/inclusion.js'
-import { getWalletSecret } from '../../db/keys.js'
+import { getWalletSecret, type WalletSecret } from '../../db/keys.js'
 import { findSignature } from '../../operations/signing/signatures.js'
 import { returnOperation } from '../../operations/signing/signing.js'
 import { ServiceError } from '../../domain/errors.js'
@@ -14,14 +15,14 @@ import { verifyStoredSignature, assertOwn } from '../check/verifySignature.js'
 import { signCancellation } from '../signing.js'
 import { HOUR_MS } from '../../runtime/durations.js'
 import type { Payload, Signed } from '../build/payload.js'
-import { findFailure } from '../check/simulate.js'
+import { findFailure, readAuthorizationNonce } from '../check/simulate.js'
 import {
   readSenderState,
   claimedBy,
   type SigningContext,
   type SignerTools,
 } from '../signingContext.js'
-import { storeAgain } from '../store.js'
+import { storeAgain, type DelegationRenewal } from '../store.js'
 import { callOf } from '../build/transaction.js'
 import type { Operation } from '../../operations/operations.js'
 
@@ -29,7 +30,8 @@ import type { Operation } from '../../operations/operations.js'
 const PAYMENT_TRIES = 3
 
 /**
- * Resubmits an operation whose transaction was dropped, if its key is unused and the transaction would succeed.
+ * Resubmits an operation whose transaction was dropped, if its key is unused and the transaction would succeed. A
+ * delegation that no longer works is signed again with the wallet's account nonce. Reverts cost gas and are bounded.
  * Retries of a failing one back off. A payment that stays impossible is cancelled on the chain. The chain executes
  * either the payment or the cancellation, so the operation ends by its own log like every signed operation.
  *
@@ -52,8 +54,13 @@ export async function resubmit(
   }
   // A failing inner call would waste the key. After enough failures it is sent anyway, so that its own log ends it.
   const isPatient = operation.inclusionFailures < FAILURES_BEFORE_QUARANTINE
+  const delegation = await readDelegation(context, signed)
   const reason =
-    (await findRevert(context, signed)) ?? (isPatient && (await findInnerFailure(context, signed)))
+    operation.reverts >= MOST_REVERTS
+      ? `its transaction has reverted ${operation.reverts} times. An operator must find out why`
+      : (delegation.obstacle ??
+        (await findRevert(context, signed)) ??
+        (isPatient && (await findInnerFailure(context, signed))))
   // Logged once: this attempt raises the count or ends the operation.
   if (operation.inclusionFailures === FAILURES_BEFORE_QUARANTINE) {
     log.error({ ...facts, reason: operation.message }, 'operation quarantined')
@@ -67,9 +74,23 @@ export async function resubmit(
   const stored = await storeAgain(
     tools,
     { ...context, ...(await readSenderState(context)) },
-    signed,
+    { signed, renewal: delegation.renewal },
   )
   if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
+}
+
+type DelegationState = { renewal?: DelegationRenewal | undefined; obstacle?: string }
+
+/** A new delegation for a stored signature whose own no longer works, or why none can work. */
+async function readDelegation(
+  context: SigningContext,
+  { wallet, payload, secret }: Verified,
+): Promise<DelegationState> {
+  if (!payload.userOperation) return {}
+  const nonce = await readAuthorizationNonce(context, wallet)
+  if (typeof nonce === 'object') return { obstacle: nonce.reason }
+  const isUsable = nonce === undefined || payload.authorization?.nonce === nonce.toString()
+  return isUsable ? {} : { renewal: { secret, nonce } }
 }
 
 /** Releases an operation that is already executed. The relayer finds its log. */
@@ -85,19 +106,21 @@ export async function lookUp(
   await deferResubmission(tools.db, claimedBy(tools, operation), { message, spentSince })
 }
 
+type Verified = Signed & { secret: WalletSecret }
+
 /** The payload to include: the stored signature of the operation, or its cancellation. */
 async function findVerified(
   tools: SignerTools,
   context: SigningContext,
   operation: Operation,
-): Promise<Signed | undefined> {
+): Promise<Verified | undefined> {
   const { db, keyring, log } = tools
   const { chain } = context.client
   try {
-    const secret = await getWalletSecret(db, operation.walletId)
-    const { address: wallet } = assertOwn(operation, secret)
+    const secret = assertOwn(operation, await getWalletSecret(db, operation.walletId))
+    const { address: wallet } = secret
     const payload = ((await findSignature(db, operation.id)) ?? {}) as Payload
-    const signed = { operation, wallet, payload }
+    const signed = { operation, wallet, payload, secret }
     await verifyStoredSignature({ db, keyring }, chain, signed)
     const isImpossible = operation.kind === 'fund' && operation.inclusionFailures >= PAYMENT_TRIES
     return isImpossible
@@ -119,7 +142,8 @@ function findRevert(
   { wallet, payload }: Signed,
 ): Promise<string | undefined> {
   const call = { from: sender.address, ...callOf(sender, [{ payload }]) }
-  const overrides = payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {}
+  // The transaction delegates the wallet where it is not.
+  const overrides = payload.userOperation ? { [wallet]: { code: DELEGATED_CODE } } : {}
   return findFailure(client, call, [toQuantity(head), overrides])
 }
 

@@ -10,6 +10,7 @@ export type OperationColumns = {
   waits_since: Date | null
   lease_owner: string | null
   inclusion_failures: number
+  reverts: number
   spent_since: bigint | null
   payload: unknown
   tx_id: bigint | null
