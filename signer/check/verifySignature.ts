@@ -135,7 +135,9 @@ function assertSignedByWallet(chain: Chain, { wallet, payload }: Signed): void {
 function assertAuthorization({ chainId }: Chain, wallet: string, given: Authorization): void {
   const { address, nonce, signature } = given
   const isOurs = address === DELEGATE_ADDRESS && given.chainId === `${chainId}`
-  const signer = recover(() => verifyAuthorization({ address, nonce: BigInt(nonce), chainId }, signature))
+  const signer = recover(() =>
+    verifyAuthorization({ address, nonce: BigInt(nonce), chainId }, signature),
+  )
   if (!isOurs || signer !== wallet) throw refusal('the delegation must be signed by the wallet.')
 }
 
