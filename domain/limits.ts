@@ -29,6 +29,8 @@ export type SigningLimits = PriceLimits & {
   walletDailyUnits?: bigint | undefined
   /** All wallets and the treasury together. */
   dailyUnits?: bigint | undefined
+  /** Payments of the treasury to wallets. */
+  fundingDailyUnits?: bigint | undefined
 }
 
 const WHOLE_BPS = 10_000n

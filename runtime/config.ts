@@ -1,6 +1,7 @@
 import { chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
 import { ServiceError } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
+import { assetUnits } from '../domain/money.js'
 import { prices, refillPresets, refillVariable, refills, rpcUrls, schemas } from './settings.js'
 import type { z } from 'zod'
 import type { FundingLimits } from '../domain/intent/funding.js'
@@ -92,6 +93,23 @@ export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
     perAccount: settings.FUNDINGS_PER_ACCOUNT_DAY ?? perAccount,
   }
 }
+
+type SigningSettings = Pick<
+  z.infer<(typeof schemas)['signer']>,
+  'NETWORK' | 'DAILY_LIMIT_USD' | 'WALLET_DAILY_LIMIT_USD' | 'FUNDING_DAILY_LIMIT_USD'
+>
+
+/** What the treasury pays to wallets in a day on a public network. */
+const FUNDING_DAILY_UNITS = assetUnits('100')
+
+/** The signer counts what it has signed itself. No row of another role raises these limits. */
+export const dailyLimitsOf = (settings: SigningSettings) => ({
+  dailyUnits: settings.DAILY_LIMIT_USD,
+  walletDailyUnits: settings.WALLET_DAILY_LIMIT_USD,
+  fundingDailyUnits:
+    settings.FUNDING_DAILY_LIMIT_USD ??
+    (settings.NETWORK === 'devnet' ? undefined : FUNDING_DAILY_UNITS),
+})
 
 /** @param name - Returns the variable of an invalid field. */
 const describeIssues = (error: z.ZodError | undefined, name: (path: PropertyKey[]) => string) =>

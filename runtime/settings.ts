@@ -169,6 +169,9 @@ export const schemas = {
       'Highest sum in US dollars that may start to move in 24 hours. Without it: unlimited.',
     ),
     WALLET_DAILY_LIMIT_USD: dollars.describe('The same limit for each wallet.'),
+    FUNDING_DAILY_LIMIT_USD: dollars.describe(
+      'Highest sum in US dollars that the treasury may pay to wallets in 24 hours. Without it: 100, on the devnet unlimited.',
+    ),
     KEK_FILE: z
       .string()
       .min(1)

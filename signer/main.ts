@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { connectChains } from '../evm/connect.js'
 import { createRegistry } from '../evm/registry.js'
-import { loadConfig } from '../runtime/config.js'
+import { dailyLimitsOf, loadConfig } from '../runtime/config.js'
 import { assertNetwork, connect } from '../db/client/connect.js'
 import { listenToOperations } from '../db/client/listen.js'
 import { ensureSenders, ensureRefills, ensureTreasury, loadKek } from './senders/keys.js'
@@ -37,11 +37,7 @@ const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, signerStates)
 const keyring = { kek, treasury, leaseOwner: `${hostname()}/${randomUUID()}` }
 await watch.first
-const limits = {
-  ...config.limits,
-  dailyUnits: config.DAILY_LIMIT_USD,
-  walletDailyUnits: config.WALLET_DAILY_LIMIT_USD,
-}
+const limits = { ...config.limits, ...dailyLimitsOf(config) }
 const operationGasWei = config.OPERATION_GAS_ETH
 const tools = { db, chains, registry, keyring, limits, operationGasWei, log }
 const running = runSigner(tools, queue, stopping)

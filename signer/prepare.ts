@@ -9,6 +9,7 @@ import { isKeySpent } from '../evm/logs/spentKeys.js'
 import { getPlanned, rebuildCalls } from './build/calls.js'
 import { assertKey, assertOwn } from './check/verifySignature.js'
 import { FUNDING_GAS } from './build/payload.js'
+import { assertOpens } from './signing.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './senders/treasury.js'
 import {
   estimateCall,
@@ -156,6 +157,7 @@ async function prepareFunding(
   if (walletId !== operation.walletId || accountId !== operation.accountId) {
     throw refusal('the funding must belong to the same wallet.')
   }
+  await assertOpens(keyring, wallet)
   const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
     readTreasuryFunds(db, context, treasury),

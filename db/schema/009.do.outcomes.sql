@@ -5,9 +5,12 @@ create table signed_amount (
   operation_id text primary key references operation,
   wallet_id text not null references wallet,
   units numeric(78, 0) not null check (units > 0),
-  signed_at timestamptz not null default clock_timestamp()
+  signed_at timestamptz not null default clock_timestamp(),
+  -- True for a payment of the treasury.
+  is_funding boolean not null default false
 );
 create index signed_amount_latest on signed_amount (signed_at);
+create index signed_amount_funding on signed_amount (signed_at) where is_funding;
 create index signed_amount_wallet on signed_amount (wallet_id, signed_at);
 grant select, insert on signed_amount to steward_signer;
 grant select (operation_id, signed_at), delete on signed_amount to steward_worker;

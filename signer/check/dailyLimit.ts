@@ -62,25 +62,30 @@ export async function keepWithinDay(
 }
 
 /** Sums of the last 24 hours, including the operations about to be signed. A sum without a limit stays empty. */
-type SignedSums = { all: bigint; ofWallets: Map<string, bigint> }
+type SignedSums = { all: bigint; fundings: bigint; ofWallets: Map<string, bigint> }
 
 /** Exact until the transaction ends, if a limit is set. */
 async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): Promise<SignedSums> {
   const { dailyUnits, walletDailyUnits } = limits ?? {}
-  const isLimited = dailyUnits !== undefined || walletDailyUnits !== undefined
+  const pays = prepared.some(({ kind }) => kind === 'funding')
+  const fundingDailyUnits = pays ? limits?.fundingDailyUnits : undefined
+  const isLimited = [dailyUnits, walletDailyUnits, fundingDailyUnits].some(isSet)
   if (isLimited && prepared.length > 0) await lockSignedAmounts(trx)
   const wallets = prepared.map(({ operation }) => operation.walletId)
   return {
-    all: dailyUnits === undefined ? 0n : await readSignedToday(trx),
-    ofWallets:
-      walletDailyUnits === undefined
-        ? new Map<string, bigint>()
-        : await readSignedTodayOf(trx, wallets),
+    all: isSet(dailyUnits) ? await readSignedToday(trx) : 0n,
+    fundings: isSet(fundingDailyUnits) ? await readSignedToday(trx, { isFunding: true }) : 0n,
+    ofWallets: isSet(walletDailyUnits)
+      ? await readSignedTodayOf(trx, wallets)
+      : new Map<string, bigint>(),
   }
 }
 
-function countIn(day: SignedSums, { operation: { walletId } }: Prepared, units: bigint): void {
+const isSet = (units: bigint | undefined) => units !== undefined
+
+function countIn(day: SignedSums, { kind, operation: { walletId } }: Prepared, units: bigint) {
   day.all += units
+  if (kind === 'funding') day.fundings += units
   day.ofWallets.set(walletId, (day.ofWallets.get(walletId) ?? 0n) + units)
 }
 
@@ -96,18 +101,24 @@ function movedBy(prepared: Prepared): bigint {
   }
 }
 
-function limitsOf({ limits }: LimitTools, day: SignedSums, { operation }: Prepared): DailyLimit[] {
-  const { walletDailyUnits, dailyUnits } = limits ?? {}
-  const { walletId } = operation
-  const ofWallet = { counted: { walletId }, signed: day.ofWallets.get(walletId) ?? 0n }
-  return [
-    ...(walletDailyUnits === undefined
-      ? []
-      : [{ name: 'The wallet', units: walletDailyUnits, ...ofWallet }]),
-    ...(dailyUnits === undefined
-      ? []
-      : [{ name: 'The deployment', units: dailyUnits, counted: {}, signed: day.all }]),
+function limitsOf({ limits }: LimitTools, day: SignedSums, prepared: Prepared): DailyLimit[] {
+  const { walletId } = prepared.operation
+  const ofWallet = day.ofWallets.get(walletId) ?? 0n
+  const all = [
+    {
+      name: 'The wallet',
+      units: limits?.walletDailyUnits,
+      counted: { walletId },
+      signed: ofWallet,
+    },
+    { name: 'The deployment', units: limits?.dailyUnits, counted: {}, signed: day.all },
+    {
+      name: 'The treasury',
+      units: prepared.kind === 'funding' ? limits?.fundingDailyUnits : undefined,
+      ...{ counted: { isFunding: true as const }, signed: day.fundings },
+    },
   ]
+  return all.flatMap(({ units, ...limit }) => (units === undefined ? [] : { units, ...limit }))
 }
 
 async function defer(trx: Db, tools: LimitTools, excessOperations: ExcessOperation): Promise<void> {

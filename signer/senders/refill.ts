@@ -23,7 +23,8 @@ import {
   type Prices,
   type SenderBalance,
 } from '../signingContext.js'
-import { storePlanned } from '../store.js'
+import { openAccount } from '../../custody/open.js'
+import { senderKeyContext, storePlanned } from '../store.js'
 import type { Planned } from '../build/transaction.js'
 import type { ChainName } from '../../evm/registry.js'
 import type { RefillLimits } from '../../domain/refill.js'
@@ -181,6 +182,8 @@ async function refill(
   const suffix = variableSuffix(client.chain.name)
   if (wantedWei <= 0n)
     return { kind: 'refused', reason: `REFILL_HIGHEST_ETH_${suffix} is too low. Raise it.` }
+  if (!(await isOpened(keyring, sender)))
+    return { kind: 'refused', reason: 'KEK_FILE does not open its key. Delete its row.' }
   const { request, l1FeeWei } = planTransfer(client, prices, sender.address)
   const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
@@ -209,6 +212,13 @@ async function refill(
     return { kind: 'sent', nonce: stored.nonce, hash: stored.hash, valueWei }
   })
 }
+
+/** True when the sealed key of a sender opens and is that of its address. A row alone receives nothing. */
+const isOpened = ({ kek }: SignerTools['keyring'], sender: RefilledSender): Promise<boolean> =>
+  openAccount(kek, sender.sealedKey, senderKeyContext(sender)).then(
+    () => true,
+    () => false,
+  )
 
 function planTransfer({ chain }: ChainClient, { fees, l1Price }: Prices, to: string): Planned {
   const data = '0x'

@@ -1,5 +1,8 @@
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertSignatures } from '../../operations/signing/signatures.js'
+import { createSealedAccount } from '../../custody/account.js'
+import { insertWallet, newWalletId } from '../../db/accounts/wallets.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 import { changeUnbound } from '../relayer/world/scenes/unbound.js'
 
@@ -88,6 +91,22 @@ describe('the signer rejects', () => {
     await expect(change(funding, { wallet_id: id })).rejects.toMatchObject({ code: '23503' })
     await changeUnbound(world, funding.operationId, { wallet_id: id })
     await expectRefused(funding)
+  })
+
+  test.each([
+    ['of another address', (sealed: Uint8Array) => sealed],
+    ['that does not open', (sealed: Uint8Array) => sealed.map((byte) => byte ^ 1)],
+  ])('a funding of a wallet with a key %s', async (_, change) => {
+    const { account, kek } = world
+    const id = newWalletId()
+    const owning = { purpose: 'wallet', owner: id, accountId: account.id } as const
+    const { sealed } = createSealedAccount(kek, () => owning)
+    const row = { id, accountId: account.id, userId: id, metadata: {} }
+    const address = Wallet.createRandom().address
+    const secret = { kekId: kek.id, sealed: Buffer.from(change(sealed)) }
+    const forged = await insertWallet(world.db, { ...row, address }, secret)
+    if (!forged) throw new Error('The wallet was not stored.')
+    await expectRefused(await world.fund(forged))
   })
 
   test('an operation of a finished intent', async () => {

@@ -89,6 +89,24 @@ describe('the daily limit', () => {
     expect([count(reached, 'signed'), count(reached, 'deferred')]).toEqual([3, 1])
   })
 
+  test('of the treasury counts fundings only, and lets other operations pass', async () => {
+    const wallets = await world.createWallets(3, usdcUnits)
+    const signer = signerOf({ fundingDailyUnits: 2n * usdcUnits })
+    const lends = await Promise.all(wallets.map((wallet) => world.lend(wallet, usdcUnits)))
+    await world.sign(signer)
+    const fundings: Lend[] = []
+    for (const wallet of wallets) fundings.push(await world.fund(wallet))
+    for (let i = 0; i < 3; i++) await world.sign(signer)
+    expect(await states(lends)).toEqual(['signed', 'signed', 'signed'])
+    expect(await states(fundings)).toEqual(['deferred', 'signed', 'signed'])
+    const [held] = await world
+      .db('operation')
+      .where({ state: 'deferred' })
+      .select<{ code: string; message: string }[]>('code', 'message')
+    expect(held).toMatchObject({ code: 'DAILY_LIMIT' })
+    expect(held?.message).toMatch(/^The treasury cannot sign 1 USD under its daily limit of 2 USD/)
+  })
+
   test('is exact with two concurrent signers', async () => {
     const wallets = await world.createWallets(24, usdcUnits)
     const lends: Lend[] = []

@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { resumeWork, pauseWork } from '../../../db/pauses.js'
@@ -206,6 +207,20 @@ describe('the treasury', () => {
     await drain(other)
     await look(createRefiller({ dailyWei: 0n }))
     expect(alarms()).toHaveLength(2)
+  })
+
+  test('refills no sender whose key the signer cannot open', async () => {
+    const [known = ''] = world.senders
+    const address = Wallet.createRandom().address
+    const columns = ['chain_id', 'sender', 'kek_id', 'sealed_key'].join()
+    await world.signerDb.raw(
+      `insert into sender (${columns}) select chain_id, ?, kek_id, sealed_key from sender where sender = ?`,
+      [address, known],
+    )
+    await look(createRefiller())
+    expect(await transfers()).toEqual([])
+    expect(await world.ethOf(address)).toBe(0n)
+    expect(alarms()).toMatchObject([{ message: 'sender not refilled', facts: { sender: address } }])
   })
 
   test('keeps its reserve, and sends only the excess', async () => {
