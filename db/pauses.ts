@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.js'
 import { recordAuditEvent, type Order } from './auditEvents.js'
-import { lockName, shareName } from './client/locks.js'
+import { runPrepared, type Statement } from './client/prepared.js'
 import { createLookup } from './client/scope.js'
 import { walletById, type StoredWallet } from './accounts/wallets.js'
 import type { Db } from './client/connect.js'
@@ -10,9 +10,6 @@ export type { PauseScope }
 
 /** The target of a pause or freeze. `subject`: id of an account or wallet, number of a chain, or empty for the deployment. */
 export type PauseTarget = { scope: PauseScope; subject: string }
-
-/** Signers share this lock while they store, so that nothing is signed once a pause is stored. */
-const PAUSES = 'pauses'
 
 /**
  * SQL condition: the pause `s` applies to the operation `op`. A freeze of a wallet or account never blocks the mint of
@@ -26,37 +23,53 @@ export const concerns = `(s.scope = 'deployment'
 /** SQL condition: no pause applies to the operation `op`. */
 export const isNotPaused = `not exists (select from pause s where s.until is null and ${concerns})`
 
-/** True while an operator has paused the chain or the deployment. Nothing is signed there, for any purpose. */
-export async function isPaused(db: Db, chainId: number): Promise<boolean> {
-  const pause = await db('pause')
-    .whereNull('until')
-    .whereRaw(`(scope = 'deployment' or scope = 'chain' and subject = ?)`, [chainId.toString()])
-    .first<object | undefined>('id')
-  return pause !== undefined
-}
-
-/** Waits for a pause that is being stored, and blocks the next one until the transaction ends. */
-export const lockPauses = (trx: Db): Promise<void> => shareName(trx, PAUSES)
+/** What must not leave now. `isPaused`: nothing of the chain may. `operations`: ids of those that may not. */
+export type Withheld = { isPaused: boolean; operations: string[] }
 
 /**
- * Pauses a chain or the deployment, or freezes an account or wallet. When it returns, nothing in its scope is signed any
- * more. Sent transactions are still watched.
+ * Decides what may leave now. The signer asks in each transaction that stores a signature, a replacement or a refill.
+ * The relayer asks before each broadcast.
+ *
+ * @param operations - Ids of the operations that are to leave; none for a transfer between senders.
+ */
+export async function readWithheld(
+  db: Db,
+  chainId: number | bigint,
+  operations: string[],
+): Promise<Withheld> {
+  const [row] = await runPrepared<Withheld>(db, withheldStatement, [chainId.toString(), operations])
+  if (!row) throw new Error('The pauses were not read.')
+  return row
+}
+
+const withheldStatement: Statement = {
+  name: 'withheld',
+  // Parameters in subqueries, so that the generic plan is reused.
+  text: `select exists (select from pause s where s.until is null
+      and (s.scope = 'deployment' or s.scope = 'chain' and s.subject = (select $1::text))) as "isPaused",
+    array(select op.id from operation op
+      where op.id = any ((select $2)::text[]) and not ${isNotPaused}) as operations`,
+}
+
+/**
+ * Pauses a chain or the deployment, or freezes an account or wallet. It waits for no signer and no relayer: once it
+ * is committed, nothing in its scope leaves any more. Sent transactions are still watched.
  *
  * @throws {ServiceError} NOT_FOUND for an unknown account or wallet. INVALID_REQUEST when it is already paused or frozen.
  */
 export async function pauseWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
   await assertThere(db, target)
   await db.transaction(async (trx) => {
-    await lockName(trx, PAUSES)
-    const open = await trx('pause').where(target).whereNull('until').select<object[]>('id')
-    if (open.length > 0) {
-      throw new ServiceError(
-        'INVALID_REQUEST',
-        `${nameOf(target)} is already ${past[target.scope]}.`,
-      )
-    }
     const begun_by = await recordAuditEvent(trx, actionOf(target, 0), order)
-    await trx('pause').insert({ ...target, begun_by })
+    // A unique index allows one open pause of a target.
+    const begun = await trx('pause')
+      .insert({ ...target, begun_by })
+      .onConflict(trx.raw('(scope, subject) where until is null'))
+      .ignore()
+      .returning<object[]>('id')
+    if (begun.length > 0) return
+    const message = `${nameOf(target)} is already ${past[target.scope]}.`
+    throw new ServiceError('INVALID_REQUEST', message)
   })
 }
 
@@ -67,7 +80,6 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
  */
 export async function resumeWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
-    await lockName(trx, PAUSES)
     const ended_by = await recordAuditEvent(trx, actionOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
     const ended = await trx('pause').where(target).whereNull('until').update({ until, ended_by })

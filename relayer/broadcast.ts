@@ -1,6 +1,8 @@
 import { didAnswer, isRefusedForGood } from '../evm/connect.js'
 import { readOpenSends, type OpenSend } from '../operations/indexing/watched.js'
-import { getRaw, setAnswered } from '../operations/signing/replacing.js'
+import { readWithheld } from '../db/pauses.js'
+import { beginLeaving, cancelLeaving } from '../operations/signing/leaving.js'
+import { setAnswered } from '../operations/signing/replacing.js'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { ServiceError } from '../domain/errors.js'
 import { endLost } from './lostNonces.js'
@@ -14,8 +16,8 @@ const RESEND_MS = 10_000
 type OpenTransaction = { sends: OpenSend[]; newest: OpenSend }
 
 /**
- * Broadcasts the newest bytes of each open nonce, in nonce order per sender. The answer of the node decides nothing:
- * only blocks show whether a transaction is mined.
+ * Broadcasts the newest bytes of each open nonce, in nonce order per sender, unless a pause or freeze withholds them.
+ * The answer of the node decides nothing: only blocks show whether a transaction is mined.
  */
 export async function broadcastOpen(tools: DriverTools): Promise<void> {
   const { db, client, sentAt } = tools
@@ -41,8 +43,11 @@ async function sendInOrder(tools: DriverTools, transactions: OpenTransaction[]):
       sentAt.set(newest.hash, Date.now())
       continue
     }
-    // A higher nonce would leave a gap, which some nodes reject. The next call starts here again.
-    if (!(await send(tools, newest))) return
+    const raw = await findSendable(tools, newest)
+    // A higher nonce would leave a gap, which some nodes reject. The next call starts here again. Withheld bytes that a
+    // node has answered leave none.
+    const isDone = raw === undefined ? newest.isAnswered : await send(tools, newest, raw)
+    if (!isDone) return
     sentAt.set(newest.hash, Date.now())
   }
 }
@@ -67,11 +72,24 @@ async function isFinished(
   return sends.some(({ txId }) => lost.includes(txId))
 }
 
+/** The bytes of a send, if they may leave now: they are the newest of their nonce, and nothing withholds them. */
+async function findSendable(
+  { db, client }: DriverTools,
+  { hash }: OpenSend,
+): Promise<string | undefined> {
+  const leaving = await beginLeaving(db, hash)
+  if (!leaving) return undefined
+  const { isPaused, operations } = await readWithheld(db, client.chain.chainId, leaving.operations)
+  if (!isPaused && operations.length === 0) return leaving.raw
+  if (leaving.isFirst) await cancelLeaving(db, hash)
+  return undefined
+}
+
 /** True when a node has answered, with success or an error. */
-async function send(tools: DriverTools, { hash, nonce, sender, refusals }: OpenSend) {
+async function send(tools: DriverTools, one: OpenSend, raw: string): Promise<boolean> {
   const { db, client, log, sentAt } = tools
+  const { hash, nonce, sender, refusals } = one
   const facts = { chain: client.chain.name, sender, nonce, hash }
-  const raw = await getRaw(db, hash)
   let isRefused = false
   faultPoint('relayer: before the broadcast')
   try {

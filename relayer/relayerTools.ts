@@ -23,7 +23,7 @@ export type DriverTools = {
   db: Db
   client: ChainClient
   log: PartLog
-  /** When this process last broadcast each open hash, Unix time in ms. */
+  /** When this process last broadcast or withheld each open hash, Unix time in ms. */
   sentAt: Map<string, number>
   /** The search for the log of each spent key, by operation. */
   searches: Map<string, KeySearch>

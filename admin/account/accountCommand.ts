@@ -31,12 +31,12 @@ export const USAGE = `Usage: npm run account -- <command>
   plan ACCOUNT free|pro|enterprise                  changes the plan and its limits
   suspend ACCOUNT --why TEXT [--by NAME]            rejects all its keys at once; running intents continue
   resume ACCOUNT --why TEXT [--by NAME]             accepts its keys again
-  freeze ACCOUNT --why TEXT [--by NAME]             pauses signing for its wallets; sent transactions continue, and
-                                                    burned money is still minted
-  unfreeze ACCOUNT --why TEXT [--by NAME]           resumes signing for its wallets
+  freeze ACCOUNT --why TEXT [--by NAME]             stops signing and sending for its wallets at once; burned money is
+                                                    still minted
+  unfreeze ACCOUNT --why TEXT [--by NAME]           resumes signing and sending for its wallets
   wallet freeze|unfreeze WALLET --why TEXT [--by NAME]
-  chain pause|resume CHAIN --why TEXT [--by NAME]   pauses or resumes signing on a chain, mints included
-  deployment pause|resume --why TEXT [--by NAME]    pauses or resumes signing on all chains
+  chain pause|resume CHAIN --why TEXT [--by NAME]   stops or resumes all signing and sending on a chain
+  deployment pause|resume --why TEXT [--by NAME]    stops or resumes all signing and sending
   pauses                                             lists pauses and freezes with time, operator and reason
   events                                            shows the latest entries of the audit log
   key create ACCOUNT --name NAME [--scopes read] [--expires DATE]

@@ -8,6 +8,7 @@ import {
   type PauseScope,
   type PauseTarget,
 } from '../../db/pauses.js'
+import { readUnderWay, type UnderWay } from '../../db/underWay.js'
 import { time, type CommandOutput } from './accountAnswers.js'
 import { line, misuse, type Command, type Values } from './command.js'
 import { toTable } from './table.js'
@@ -16,7 +17,7 @@ import type { Db } from '../../db/client/connect.js'
 /** Number of audit log entries that `events` shows. */
 const SHOWN_EVENTS = 100
 
-type Act = (db: Db, target: PauseTarget, order: Order) => Promise<void>
+type Act = (db: Db, target: PauseTarget, order: Order) => Promise<CommandOutput>
 
 /** A command that pauses or resumes a scope. It requires a reason. */
 function commandOf(scope: PauseScope, args: string[], act: Act): Command {
@@ -26,24 +27,44 @@ function commandOf(scope: PauseScope, args: string[], act: Act): Command {
     prepare(values, name = '') {
       const target = { scope, subject: scope === 'chain' ? chainId(name) : name }
       const order = orderOf(values)
-      return async (db) => {
-        await act(db, target, order)
-        return describePauses(db)
-      }
+      return (db) => act(db, target, order)
     },
   }
 }
 
+/** The pause is in effect before anything is counted, so a failed count is reported and no failure of the command. */
+async function pause(db: Db, target: PauseTarget, order: Order): Promise<CommandOutput> {
+  await pauseWork(db, target, order)
+  const underWay = await readUnderWay(db, target).catch(() => undefined)
+  const { text, json } = await describePauses(db)
+  return { text: `${describeUnderWay(underWay)}\n\n${text}`, json: { ...json, underWay } }
+}
+
+async function resume(db: Db, target: PauseTarget, order: Order): Promise<CommandOutput> {
+  await resumeWork(db, target, order)
+  return describePauses(db)
+}
+
+function describeUnderWay(underWay: UnderWay | undefined): string {
+  const inEffect = 'In effect. Nothing more is signed or sent.'
+  if (!underWay) return `${inEffect} What is under way was not counted.`
+  const { signing, unsent, sent } = underWay
+  return `${inEffect} Under way at this moment:
+  operations being signed      ${signing}  stored at most, not sent
+  transactions stored, unsent  ${unsent}  not sent
+  transactions sent, unmined   ${sent}  may still be mined`
+}
+
 /** Pauses and freezes. The audit log records each with its reason. */
 export const pauseCommands: Record<string, Command> = {
-  freeze: commandOf('account', ['ACCOUNT'], pauseWork),
-  unfreeze: commandOf('account', ['ACCOUNT'], resumeWork),
-  'wallet freeze': commandOf('wallet', ['WALLET'], pauseWork),
-  'wallet unfreeze': commandOf('wallet', ['WALLET'], resumeWork),
-  'chain pause': commandOf('chain', ['CHAIN'], pauseWork),
-  'chain resume': commandOf('chain', ['CHAIN'], resumeWork),
-  'deployment pause': commandOf('deployment', [], pauseWork),
-  'deployment resume': commandOf('deployment', [], resumeWork),
+  freeze: commandOf('account', ['ACCOUNT'], pause),
+  unfreeze: commandOf('account', ['ACCOUNT'], resume),
+  'wallet freeze': commandOf('wallet', ['WALLET'], pause),
+  'wallet unfreeze': commandOf('wallet', ['WALLET'], resume),
+  'chain pause': commandOf('chain', ['CHAIN'], pause),
+  'chain resume': commandOf('chain', ['CHAIN'], resume),
+  'deployment pause': commandOf('deployment', [], pause),
+  'deployment resume': commandOf('deployment', [], resume),
   pauses: { args: [], options: [], prepare: () => describePauses },
   events: { args: [], options: [], prepare: () => describeEvents },
 }

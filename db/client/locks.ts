@@ -7,8 +7,3 @@ import type { Db } from './connect.js'
 export async function lockName(trx: Db, name: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
 }
-
-/** As `lockName`, but shared with other holders that use `shareName`. */
-export async function shareName(trx: Db, name: string): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [name])
-}

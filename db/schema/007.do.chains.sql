@@ -89,6 +89,8 @@ create table chain_tx_send (
   raw text not null,
   max_fee numeric(78, 0) not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- When the relayer first let these bytes go, just before the broadcast. Null: they have never left.
+  leaving_at timestamptz,
   -- When a node first responded to these bytes, with any response. Null: never broadcast, or not since a reorg removed
   -- the transaction.
   sent_at timestamptz,
@@ -101,7 +103,7 @@ create table chain_tx_send (
 create index chain_tx_send_age on chain_tx_send (created_at) where raw <> '';
 grant select on chain_tx_send to steward_signer, steward_relayer;
 grant insert (tx_id, n, hash, raw, max_fee) on chain_tx_send to steward_signer;
-grant update (sent_at, sent_block, refusals) on chain_tx_send to steward_relayer;
+grant update (leaving_at, sent_at, sent_block, refusals) on chain_tx_send to steward_relayer;
 
 -- The latest fees reported by the service of a bridge per route, at any age. No row: never reported.
 create table bridge_fee (

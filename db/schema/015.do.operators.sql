@@ -12,8 +12,8 @@ create table audit_event (
 );
 grant select on audit_event to steward_worker;
 
--- Pauses and freezes. While one is open, the signer neither signs nor resubmits within its scope. Transactions that were
--- sent are still watched.
+-- Pauses and freezes. While one is open, the signer signs nothing and the relayer sends nothing within its scope.
+-- Transactions that were sent are still watched.
 create table pause (
   id bigint generated always as identity primary key,
   scope text not null check (scope in ('account', 'wallet', 'chain', 'deployment')),
@@ -30,10 +30,11 @@ create table pause (
 create unique index pause_open on pause (scope, subject) where until is null;
 create index pause_past on pause (until);
 alter table pause enable row level security;
-create policy all_pauses on pause for select to steward_worker, steward_signer using (true);
+create policy all_pauses on pause for select to steward_worker, steward_signer, steward_relayer using (true);
 create policy own_pauses on pause for select to steward_api
   using (scope in ('chain', 'deployment') or subject = current_account((select true)) or (select true from wallet w where (w.id = pause.subject)));
 grant select on pause to steward_worker, steward_signer;
+grant select (id, scope, subject, since, until) on pause to steward_relayer;
 grant select (id, scope, subject, since, until) on pause to steward_api;
 
 create trigger audit_event_kept before delete or update or truncate on audit_event

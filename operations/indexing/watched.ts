@@ -55,7 +55,7 @@ const spentStatement: Statement = {
     order by o.created_at`,
 }
 
-/** `refusals`: consecutive permanent rejections by all endpoints. */
+/** `refusals`: consecutive permanent rejections by all endpoints. `isAnswered`: a node has responded to these bytes. */
 export type OpenSend = {
   txId: bigint
   sender: string
@@ -63,6 +63,7 @@ export type OpenSend = {
   n: number
   hash: string
   refusals: number
+  isAnswered: boolean
 }
 
 /** All sends of unmined transactions, in nonce order per sender. */
@@ -72,7 +73,8 @@ export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]
 
 const openStatement: Statement = {
   name: 'open sends',
-  text: `select t.id as "txId", t.sender, t.nonce, s.n, s.hash, s.refusals
+  text: `select t.id as "txId", t.sender, t.nonce, s.n, s.hash, s.refusals,
+      s.sent_at is not null as "isAnswered"
     from chain_tx t join chain_tx_send s on s.tx_id = t.id
     where t.chain_id = (select $1::bigint) and t.state = 'open'
     order by t.sender, t.nonce, s.n`,

@@ -1,7 +1,7 @@
 import { operationColumns, type Operation } from '../operations.js'
 import { namedColumns } from '../../db/client/columns.js'
 import { runPlannedOnce, runPrepared } from '../../db/client/prepared.js'
-import { lockPauses, isNotPaused } from '../../db/pauses.js'
+import { isNotPaused, readWithheld } from '../../db/pauses.js'
 import type { Db } from '../../db/client/connect.js'
 import type { Sender } from './signing.js'
 
@@ -124,18 +124,21 @@ export async function claimOperations(
  * executed by a foreign transaction or claimed by another signer. They must not be signed.
  */
 export async function lockClaimed(trx: Db, operations: Operation[], leaseOwner: string) {
-  await lockPauses(trx)
+  const [first] = operations
+  if (!first) return []
   const ids = operations.map(({ id }) => id)
   const statement = { name: 'lock claimed', text: LOCK_CLAIMED }
   const rows = await runPrepared<{ id: string; state: string }>(trx, statement, [ids, leaseOwner])
   const states = new Map(rows.map(({ id, state }) => [id, state]))
-  return operations.filter(({ id, state }) => states.get(id) === state)
+  const withheld = await readWithheld(trx, first.chainId, ids)
+  return operations.filter(({ id, state }) => {
+    return states.get(id) === state && !withheld.operations.includes(id)
+  })
 }
 
 const LOCK_CLAIMED = `
 select op.id, op.state from operation op left join intent i on i.id = op.intent_id
 where op.id = any ((select $1)::text[]) and op.lease_owner = $2 and op.leased_until > clock_timestamp()
   and (op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})
-  and ${isNotPaused}
 order by op.id
 for update of op`

@@ -62,6 +62,20 @@ update operation set tx_id = null, message = 'Its transaction was reverted. It i
 where ${isIncluded} and kind <> 'mint'`
 
 /**
+ * Detaches the operations of a transaction that an empty transfer replaces because of a freeze. None of them has failed:
+ * those that are not frozen are included again at once.
+ */
+export async function withdrawOperations(trx: Db, txId: bigint): Promise<void> {
+  const message = 'Its transaction was withdrawn because of a freeze. It is included again.'
+  const included = { tx_id: txId.toString(), state: 'signed' }
+  const at = trx.raw('clock_timestamp()')
+  await trx('operation')
+    .where({ ...included, kind: 'mint' })
+    .update({ state: 'deferred', code: 'BRIDGE_TIMEOUT', message, retry_after: at })
+  await trx('operation').where(included).update({ tx_id: null, message, leased_until: null })
+}
+
+/**
  * Detaches operations of reverted transactions without an outcome. This happens when a foreign log of the operation,
  * above the reverted bundle, disappears in a reorg that keeps the bundle.
  */

@@ -1,3 +1,4 @@
+import { isNotPaused } from '../../db/pauses.js'
 import { detachOperations } from './inclusion.js'
 import type { WaitingCode } from '../../domain/intent/waiting.js'
 import type { Db } from '../../db/client/connect.js'
@@ -14,13 +15,16 @@ export type StuckTransaction = {
   n: number
   raw: string
   isRefused: boolean
+  /** A pause or freeze withholds one of its operations. */
+  isWithheld: boolean
   /** Its unconfirmed operations. Without any, the transaction has no purpose. */
   operations: number
 }
 
 /**
  * The lowest open nonce of each sender whose newest send has been out for this long and this many indexed blocks, or was
- * permanently rejected. A higher nonce cannot be mined before it.
+ * permanently rejected. A higher nonce cannot be mined before it. Also each nonce whose newest send no node has answered
+ * while one of its operations is withheld: it blocks the higher ones.
  */
 export async function findStuck(
   db: Db,
@@ -34,18 +38,19 @@ export async function findStuck(
 }
 
 const STUCK = `
-select t.id as "txId", t.sender, t.nonce, s.n, s.raw, s.refusals >= :refusals as "isRefused",
+select t.id as "txId", t.sender, t.nonce, s.n, s.raw, s.refusals >= :refusals as "isRefused", t."isWithheld",
   (select count(*)::int from operation o
    where o.tx_id = t.id and o.state in ('signed', 'mined')) as operations
 from sender l
 join chain c on c.id = l.chain_id
 join lateral (
-  select * from chain_tx where chain_id = l.chain_id and sender = l.sender and state = 'open'
-  order by nonce limit 1) t on true
+  select x.*, x.nonce = min(x.nonce) over () as "isLowest", exists (
+    select from operation op where op.tx_id = x.id and op.state = 'signed' and not ${isNotPaused}) as "isWithheld"
+  from chain_tx x where x.chain_id = l.chain_id and x.sender = l.sender and x.state = 'open') t on true
 join lateral (select * from chain_tx_send where tx_id = t.id order by n desc limit 1) s on true
-where l.chain_id = :chain and (s.refusals >= :refusals
+where l.chain_id = :chain and (t."isWithheld" and s.sent_at is null or t."isLowest" and (s.refusals >= :refusals
   or s.sent_at <= clock_timestamp() - :seconds * interval '1 second'
-    and c.indexed_block >= s.sent_block + :blocks)`
+    and c.indexed_block >= s.sent_block + :blocks))`
 
 /** Replacement bytes for the nonce of a transaction. `n` is the index of the replaced send. */
 export type Replacement = { txId: bigint; n: number; hash: string; raw: string; maxFeeWei: bigint }
@@ -67,13 +72,17 @@ export async function appendSend(trx: Db, replacement: Replacement): Promise<boo
   return rowCount === 1
 }
 
-/** Locks the unmined operations of a transaction. Operations are locked before senders. */
-export async function lockIncluded(trx: Db, txId: bigint): Promise<void> {
-  await trx('operation')
+/**
+ * Locks the unmined operations of a transaction. Operations are locked before senders.
+ *
+ * @returns Their ids.
+ */
+export async function lockIncluded(trx: Db, txId: bigint): Promise<string[]> {
+  return trx('operation')
     .where({ tx_id: txId.toString(), state: 'signed' })
     .orderBy('id')
     .forUpdate()
-    .select('id')
+    .pluck<string[]>('id')
 }
 
 /** Records in the operations of a transaction why it is not mined. Null clears the reason. */
@@ -91,12 +100,6 @@ export async function notifyIncluded(
       waits_for: why?.waitsFor ?? null,
       waits_since: why && db.raw('clock_timestamp()'),
     })
-}
-
-/** The signed bytes of a send. */
-export async function getRaw(db: Db, hash: string): Promise<string> {
-  const row = await db('chain_tx_send').where({ hash }).first<{ raw: string }>('raw')
-  return row.raw
 }
 
 /** Far longer than sent bytes are needed. */

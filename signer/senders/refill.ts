@@ -13,7 +13,7 @@ import {
   type RefilledSender,
 } from '../../operations/signing/senderGas.js'
 import { lockNextNonce } from '../../operations/signing/signing.js'
-import { lockPauses, isPaused } from '../../db/pauses.js'
+import { readWithheld } from '../../db/pauses.js'
 import { fromUnits, largest, smallest } from '../../domain/money.js'
 import { gasLimitOf } from '../../evm/calls/userOperation.js'
 import {
@@ -187,10 +187,9 @@ async function refill(
   const { request, l1FeeWei } = planTransfer(client, prices, sender.address)
   const context = { client, ...prices, ...treasury, sender: treasury }
   return db.transaction(async (trx) => {
-    await lockPauses(trx)
-    if (await isPaused(trx, client.chain.chainId)) return { kind: 'not now' }
     await lockNextNonce(trx, treasury)
-    if ((await lockRefill(trx, sender)) !== sender.refillTx) return { kind: 'not now' }
+    const { isPaused } = await readWithheld(trx, client.chain.chainId, [])
+    if (isPaused || (await lockRefill(trx, sender)) !== sender.refillTx) return { kind: 'not now' }
     const underWay = await sumCosts(trx, treasury, treasury.usedNonces)
     const cost = request.gasLimit * prices.fees.maxWei + l1FeeWei
     const left = treasury.balanceWei - limits.reserveWei - underWay - cost

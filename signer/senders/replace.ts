@@ -5,7 +5,7 @@ import { disabledBecause, type ChainClient } from '../../evm/connect.js'
 import { highestL1Part, readL1Price } from '../../evm/l1Costs.js'
 import { openAccount } from '../../custody/open.js'
 import { refusal } from '../../custody/policy.js'
-import { detachOperations } from '../../operations/signing/inclusion.js'
+import { detachOperations, withdrawOperations } from '../../operations/signing/inclusion.js'
 import {
   appendSend,
   findStuck,
@@ -13,7 +13,7 @@ import {
   notifyIncluded,
   type StuckTransaction,
 } from '../../operations/signing/replacing.js'
-import { lockPauses, isPaused } from '../../db/pauses.js'
+import { readWithheld } from '../../db/pauses.js'
 import { lockNextNonce, readAllSenders, type Sender } from '../../operations/signing/signing.js'
 import { divideUp, largest, smallest } from '../../domain/money.js'
 import {
@@ -46,8 +46,8 @@ export async function keepReplacing(
 
 /**
  * Replaces the transaction that blocks a sender with one of the same nonce and higher fees. It makes the same call,
- * or an empty transfer to the sender itself when nodes reject the bytes or no operation needs them. Each older send
- * may still be mined instead.
+ * or an empty transfer to the sender itself when nodes reject the bytes, no operation needs them or a freeze withholds
+ * one. Each older send may still be mined instead.
  *
  * @returns A function that checks every sender of the chain once. An unreplaced transaction is logged once.
  */
@@ -89,7 +89,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     if (disabledBecause(client, 'chain')) return
     const stuck = await findStuck(db, chainId, stuckAfter)
     for (const id of logged.keys()) if (!stuck.some(({ txId }) => txId === id)) logged.delete(id)
-    if (stuck.length === 0 || (await isPaused(db, chainId))) return
+    if (stuck.length === 0 || (await readWithheld(db, chainId, [])).isPaused) return
     const senders = await readAllSenders(db, chainId)
     // One sender that fails must not delay the others.
     const results = await Promise.allSettled(
@@ -117,13 +117,13 @@ type ReplacementDraft = { unsigned: TransactionRequest; isEmpty: boolean }
  */
 function draftReplacement(
   chain: Chain,
-  stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
+  stuck: StuckTransaction,
   bounds: Budget,
 ): ReplacementDraft | Obstacle {
   const old = readOwn(chain, stuck)
   const wasEmpty = old.to === old.from && old.data === '0x'
   const isNeeded = stuck.operations > 0 || old.value > 0n
-  const isEmpty = wasEmpty || stuck.isRefused || !isNeeded
+  const isEmpty = wasEmpty || stuck.isRefused || stuck.isWithheld || !isNeeded
   const { to, data, value } = old
   const call = isEmpty ? { to: stuck.sender, data: '0x' } : { to, data, value }
   const authorizationList = isEmpty ? [] : (old.authorizationList ?? [])
@@ -192,8 +192,8 @@ function raiseFees(
 }
 
 /**
- * Signs and stores a replacement under the sender's lock, if the transaction is still open and not replaced yet. An
- * operation that the replacement omits loses its bundle transaction.
+ * Signs and stores a replacement under the sender's lock, if the transaction is still open and not replaced yet, and the
+ * same operations are withheld as before. An operation that the replacement omits loses its bundle transaction.
  *
  * @returns The hash; undefined when nothing was stored.
  */
@@ -202,19 +202,20 @@ async function signAndAppend(
   sender: Sender,
   { stuck, unsigned, isEmpty }: ReplacementDraft & { stuck: StuckTransaction },
 ): Promise<string | undefined> {
-  const { txId, n } = stuck
+  const { txId, n, isWithheld } = stuck
   return db.transaction(async (trx) => {
-    await lockPauses(trx)
-    if (await isPaused(trx, Number(sender.chainId))) return undefined
-    if (isEmpty) await lockIncluded(trx, txId)
+    const included = await lockIncluded(trx, txId)
     await lockNextNonce(trx, sender)
+    const { isPaused, operations } = await readWithheld(trx, sender.chainId, included)
+    if (isPaused || operations.length > 0 !== isWithheld) return undefined
     const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
     const raw = await account.signTransaction(unsigned)
     const { hash, maxFeePerGas } = Transaction.from(raw)
     if (!hash || maxFeePerGas === null) throw new Error('The transaction is not signed.')
     const isStored = await appendSend(trx, { txId, n, hash, raw, maxFeeWei: maxFeePerGas })
     if (!isStored) return undefined
-    if (isEmpty) await detachOperations(trx, [txId.toString()])
+    if (isWithheld) await withdrawOperations(trx, txId)
+    else if (isEmpty) await detachOperations(trx, [txId.toString()])
     faultPoint('signer: replacement before the commit')
     return hash
   })

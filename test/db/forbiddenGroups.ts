@@ -34,6 +34,7 @@ export const signatures = [
 export const answers = [
   'update chain_tx_send set refusals = 0',
   'update chain_tx_send set sent_at = now()',
+  'update chain_tx_send set leaving_at = now()',
   'update chain_tx_send set sent_block = 1',
   'insert into chain_tx_send (refusals) values (3)',
 ]

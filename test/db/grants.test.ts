@@ -77,6 +77,8 @@ describe('grants', () => {
     ['steward_signer', 'select * from pause'],
     ['steward_signer', 'insert into signed_amount (units) values (null)'],
     ['steward_relayer', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],
+    ['steward_relayer', 'update chain_tx_send set leaving_at = now()'],
+    ['steward_relayer', 'select scope, subject, until from pause'],
     [
       'steward_signer',
       'insert into chain_tx_send (tx_id, n, hash, raw, max_fee) values (0, 1, 1, 1, 1)',

@@ -5,7 +5,7 @@ import { watchQueue } from '../../operations/queue.js'
 import { lockClaimed, claimOperations } from '../../operations/signing/claiming.js'
 import { readSenders } from '../../operations/signing/signing.js'
 import { resumeWork, pauseWork, type PauseTarget } from '../../db/pauses.js'
-import { waitUntilBlocked } from '../support/blocked.js'
+import { connect } from '../../db/client/connect.js'
 import { createArrival } from '../relayer/bridge/crossing.js'
 import { createWorld, usdcUnits, type World } from '../relayer/world/fixture.js'
 import type { StoredWallet } from '../../db/accounts/wallets.js'
@@ -93,8 +93,8 @@ describe.each(targets)('while %s', (_, targetOf) => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
     await world.sign()
-    await pause(targetOf(wallet))
     await world.broadcast()
+    await pause(targetOf(wallet))
     await world.mine()
     await world.index()
     expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
@@ -146,24 +146,31 @@ test('a pause affects no other scope', async () => {
   await world.round()
 })
 
-test('a pause waits for a running signature, and nothing is signed after it', async () => {
-  const wallet = await world.createWallet(usdcUnits)
-  await world.lend(wallet, usdcUnits)
-  const [sender] = await readSenders(world.signerDb, world.chain.chainId)
-  if (!sender) throw new Error('There is no sender.')
-  const claimed = await claimOperations(world.signerDb, { ...sender, lateSeconds: 60 }, 'signer')
-  let isStopped = false
-  const target = { scope: 'wallet' as const, subject: wallet.id }
-  const stopping = await world.signerDb.transaction(async (trx) => {
-    expect(await lockClaimed(trx, claimed, 'signer')).toEqual(claimed)
-    const done = pause(target).then(() => (isStopped = true))
-    await waitUntilBlocked(world.db)
-    expect(isStopped).toBe(false)
-    return { done }
-  })
-  await stopping.done
-  await resume(target)
-})
+test.each(['api', 'worker', 'relayer', 'signer'] as const)(
+  'no lock that %s can take delays a pause or its end',
+  async (service) => {
+    const login = connect(world.database.urlAs(`steward_${service}`), 1)
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    await login.transaction(async (trx) => {
+      await trx.raw(`select pg_advisory_xact_lock(hashtextextended('pauses', 0))`)
+      // Each lock of a table that the role may take at all.
+      for (const table of ['pause', 'audit_event', 'wallet', 'account', 'operation']) {
+        for (const mode of ['access exclusive', 'share', 'row exclusive']) {
+          const attempt = trx.transaction((inner) => inner.raw(`lock ${table} in ${mode} mode`))
+          await attempt.catch(() => undefined)
+        }
+      }
+      await pause({ scope: 'wallet', subject: wallet.id })
+      await world.sign()
+      expect(await signed(operationId)).toBe(false)
+      await resume({ scope: 'wallet', subject: wallet.id })
+    })
+    await login.destroy()
+    await world.round()
+    expect(await signed(operationId)).toBe(true)
+  },
+)
 
 test('a release notifies a waiting signer', async () => {
   const ending = new AbortController()
