@@ -44,14 +44,19 @@ const printable = /^[\x20-\x7e]{1,255}$/
 /** The request that an Idempotency-Key identifies, besides the path. */
 type Named = Pick<IdempotencyKey, 'accountId' | 'expires'> & { query: unknown; body: unknown }
 
-/** The idempotency key of a call. Keys are scoped to their endpoint. */
+/** The idempotency key of a call. Keys are scoped to their operation: the route and its path parameters. */
 export type CallName = Pick<IdempotencyKey, 'endpoint' | 'key'>
 
-/** The request's Idempotency-Key, undefined when it has none. */
-export function readName(request: Request): CallName | undefined {
+/**
+ * The request's Idempotency-Key, undefined when it has none.
+ *
+ * @param path - Pattern of the route. The URL of one operation has many spellings.
+ */
+export function readName(request: Request, path: string): CallName | undefined {
   const key = request.get('idempotency-key')
-  const endpoint = request.originalUrl.split('?')[0] ?? request.path
-  return key === undefined ? undefined : { endpoint, key }
+  if (key === undefined) return undefined
+  const idOf = (_match: string, name: string) => encodeURIComponent(String(request.params[name]))
+  return { endpoint: path.replace(/:(\w+)/g, idOf), key }
 }
 
 /** @throws {ServiceError} INVALID_REQUEST unless the key is 1 to 255 printable ASCII characters. */

@@ -236,7 +236,7 @@ export function writeRoute<
           request.params,
         )
         await readJson(spec, request, response)
-        send(response, await respond(request, readName(request)))
+        send(response, await respond(request, readName(request, spec.path)))
       })
     },
   }

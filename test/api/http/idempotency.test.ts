@@ -165,6 +165,23 @@ describe('a key names one request', () => {
     expect(await failed).toHaveLength(2)
   })
 
+  test.each(['/v1/intents/', '/V1/INTENTS', '/v1/Intents/'])(
+    'of one operation: the spelling %s of its URL replays',
+    async (spelling) => {
+      const first = await post('/v1/intents', lend(), { name: 'one' })
+      const again = await post(spelling, lend(), { name: 'one' })
+      expect([isReplay(again), again.text]).toEqual([true, first.text])
+      expect(await effects()).toEqual({ intents: 1, charges: 1, credits: 5 })
+    },
+  )
+
+  test('of one operation: the spelling of an id in its URL does not matter', async () => {
+    const { id } = (await post('/v1/intents', lend())).body
+    const first = await post(`/v1/intents/${id}/cancel`, {}, { name: 'one' })
+    const again = await post(`/v1/intents/${id.replace('i', '%69')}/cancel`, {}, { name: 'one' })
+    expect([isReplay(again), again.text]).toEqual([true, first.text])
+  })
+
   test('with its query: a dry run does not replay a real call', async () => {
     await post('/v1/intents', lend(), { name: 'one' })
     const { status, body } = await post('/v1/intents?dryRun=true', lend(), { name: 'one' })
