@@ -85,7 +85,7 @@ export function readPortChoices(
     api: choose('API', 'API_PORT', 3000),
     temporal: choose('Temporal', 'TEMPORAL_PORT', 7233, places.temporal),
     temporalUi: choose('Temporal UI', 'TEMPORAL_UI_PORT', 8233, places.temporal),
-    iris: choose('attestations', 'IRIS_PORT', 8548),
+    iris: choose('attestations', 'IRIS_PORT', 8548, env.ATTESTATION_URL || 'embedded'),
     ...(Object.fromEntries(chains) as Record<ChainName, PortChoice>),
   }
 }

@@ -17,9 +17,23 @@ describe('readPlaces', () => {
   })
 })
 
-test('readPortChoices: an embedded Temporal uses the chosen port, also on Postgres', () => {
-  const env = { TEMPORAL_STORE: 'postgres', TEMPORAL_PORT: '7000' }
-  expect(readPortChoices(env, readPlaces(env)).temporal.port).toBe(7_000)
+describe('readPortChoices', () => {
+  const portsOf = (env: NodeJS.ProcessEnv) => readPortChoices(env, readPlaces(env))
+
+  test('an embedded Temporal uses the chosen port, also on Postgres', () => {
+    const env = { TEMPORAL_STORE: 'postgres', TEMPORAL_PORT: '7000' }
+    expect(portsOf(env).temporal.port).toBe(7_000)
+  })
+
+  test.each([
+    ['iris', 'ATTESTATION_URL', 'http://there:8548'],
+    ['temporal', 'TEMPORAL_ADDRESS', 'there:7233'],
+    ['temporalUi', 'TEMPORAL_ADDRESS', 'there:7233'],
+    ['base-sepolia', 'RPC_URL_BASE_SEPOLIA', 'http://there:8545'],
+  ] as const)('%s claims no port when %s is set', (part, variable, url) => {
+    expect(portsOf({})[part].port).toBeGreaterThan(0)
+    expect(portsOf({ [variable]: url })[part].port).toBe(0)
+  })
 })
 
 describe('readReplicas', () => {
