@@ -1,5 +1,5 @@
 import { StewardError } from '@steward/sdk'
-import { CommandError, exitCodes, type ExitCode } from './exit.js'
+import { CommandError, exitCodes, misused, type ExitCode } from './exit.js'
 import { signs, type Io } from './terminal/io.js'
 import { plain, toJson } from './terminal/text.js'
 
@@ -43,7 +43,9 @@ function describe(error: unknown): CommandFailure {
     const { exitCode, message, hints } = error
     return { exitCode, code: 'COMMAND', message, hints }
   }
-  if (error instanceof StewardError) return describeAnswer(error)
+  if (error instanceof StewardError) {
+    return error.code === 'INVALID_ID' ? describe(misused(error.message)) : describeAnswer(error)
+  }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: exitCodes.unreachable, code: 'UNFORESEEN', message, hints: [] }
 }

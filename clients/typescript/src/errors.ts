@@ -80,7 +80,7 @@ export type ErrorFacts = {
 
 /** Base class of all errors of this library. An unknown error code is a plain `StewardError`. */
 export class StewardError extends Error {
-  /** A code of the API, or of this library: CONNECTION, TIMEOUT, INVALID_ANSWER, HTTP_<status>. */
+  /** A code of the API, or of this library: CONNECTION, TIMEOUT, INVALID_ANSWER, INVALID_ID, HTTP_<status>. */
   readonly code: string
   /** HTTP status. Undefined without a response. */
   readonly status: number | undefined

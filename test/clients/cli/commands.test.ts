@@ -55,6 +55,13 @@ describe('steward wallets', () => {
     expect(first?.split(/ {2,}/).slice(0, 3)).toEqual([made.id, 'alice', made.address])
   })
 
+  test.each(['', '.', '..'])('get %j is a usage error, and nothing is sent', async (id) => {
+    const { code, stdout, stderr } = await user.run(['wallets', 'get', id])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('must not be empty')
+    expect(stderr).not.toContain(' at ')
+  })
+
   test('a repeated idempotency key executes and charges the call once', async () => {
     const call = () => json('wallets', 'create', 'bob', '--idempotency-key', `once ${me.id}`)
     const [one, other] = [await call(), await call()]

@@ -51,6 +51,19 @@ describe('a call', () => {
     ])
   })
 
+  test.each(['', '.', '..'])('with the id %j fails, and sends nothing', async (id) => {
+    const { steward, seen, retries } = await open(() => ({ body: intent }))
+    const { wallets, balances, intents, webhooks, demo } = steward
+    const first = (events: AsyncIterable<unknown>) => events[Symbol.asyncIterator]().next()
+    const calls = [wallets.get(id), balances.get(id), intents.get(id), intents.cancel(id)]
+    const others = [intents.waitForCompletion(id), first(intents.events(id)), demo.get(id)]
+    const ofWebhooks = [webhooks.deliveries(id), webhooks.resend('wh_1', id)]
+    for (const call of [...calls, ...others, ...ofWebhooks]) {
+      expect((await failureOf(call)).code).toBe('INVALID_ID')
+    }
+    expect([seen, retries]).toEqual([[], []])
+  })
+
   test.each([
     ['', '/v1/wallets/a%2Fb%3F'],
     ['/', '/v1/wallets/a%2Fb%3F'],

@@ -24,11 +24,14 @@ def test_a_wallet_is_created_found_and_listed(customer: Customer) -> None:
 
 
 def test_an_id_with_path_segments_reaches_no_other_endpoint(customer: Customer) -> None:
-    for user_id in ("..", ".", "%2e%2e", "a/../../yields"):
+    for user_id in ("%2e%2e", "a/../../yields"):
         with pytest.raises(steward.WalletNotFoundError):
             customer.client.wallets.get(user_id)
-    with pytest.raises(ValueError, match="must not be empty"):
-        customer.client.wallets.get("")
+    for user_id in ("", ".", ".."):
+        with pytest.raises(ValueError, match="must not be empty"):
+            customer.client.wallets.get(user_id)
+        with pytest.raises(ValueError, match="must not be empty"):
+            customer.client.intents.cancel(user_id)
 
 
 def test_an_intent_is_created_read_listed_and_cancelled(customer: Customer) -> None:

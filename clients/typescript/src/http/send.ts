@@ -85,6 +85,7 @@ async function request(
   { attempt, signal }: Try,
 ): Promise<Response> {
   const { method, path, query = {}, text } = call
+  assertIds(path)
   const facts = { method, path, attempt }
   const begun = Date.now()
   callHook(hooks.onRequest, facts)
@@ -100,6 +101,16 @@ async function request(
   const requestId = headers.get('x-request-id') ?? undefined
   callHook(hooks.onResponse, { ...facts, status, ms: Date.now() - begun, requestId })
   return response
+}
+
+/** An empty segment of a path, `.` or `..`: the URL would name another endpoint. */
+const noId = /\/\.{0,2}(?=[/?]|$)/
+
+/** @throws {StewardError} INVALID_ID, before anything is sent. */
+function assertIds(path: string): void {
+  if (!noId.test(path)) return
+  const message = 'An id must not be empty, "." or "..". Pass the id that the service returned.'
+  throw new StewardError({ code: 'INVALID_ID', message })
 }
 
 type Credentials = Pick<Settings, 'apiKey' | 'isBrowser'>

@@ -79,12 +79,11 @@ def segment(value: str) -> str:
     """A value encoded as one path segment.
 
     Raises:
-        ValueError: for empty text, which would name another endpoint.
+        ValueError: for an empty text, `.` and `..`, with which the URL would name another endpoint.
     """
-    if not value:
-        raise ValueError("An id must not be empty.")
-    # HTTP clients resolve these two as relative paths.
-    return {".": "%2E", "..": "%2E%2E"}.get(value) or quote(value, safe="")
+    if value in ("", ".", ".."):
+        raise ValueError('An id must not be empty, "." or "..". Pass the id that the service returned.')
+    return quote(value, safe="")
 
 
 def write(
