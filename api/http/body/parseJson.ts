@@ -41,16 +41,19 @@ function assertFaithful(json: string): void {
   let isName = false
   for (const [token] of json.matchAll(tokens)) {
     const inner = open.at(-1)
-    const wasName = isName
+    if (isName && token.startsWith('"') && !addName(inner, token)) throw repeatedName(path())
+    if (/^[-\d]/.test(token) && !isExact(token)) throw inexactNumber(path())
     isName = token === '{' || (token === ',' && inner?.names !== undefined)
-    if (token === '{') open.push({ names: new Set(), at: '' })
-    else if (token === '[') open.push({ at: 0 })
-    else if (token === '}' || token === ']') open.pop()
-    else if (token === ',') step(inner)
-    else if (token.startsWith('"')) {
-      if (wasName && !addName(inner, token)) throw repeatedName(path())
-    } else if (!isExact(token)) throw inexactNumber(path())
+    move(open, token)
   }
+}
+
+/** Opens, continues or closes a container. Other tokens change nothing. */
+function move(open: Container[], token: string): void {
+  if (token === '{') open.push({ names: new Set(), at: '' })
+  else if (token === '[') open.push({ at: 0 })
+  else if (token === ',') step(open.at(-1))
+  else if (token === '}' || token === ']') open.pop()
 }
 
 function step(list: Container | undefined): void {
