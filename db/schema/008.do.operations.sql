@@ -113,7 +113,7 @@ grant update (chain_key, input, state, code, message, lease_owner, leased_until)
 grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
   block_hash, log_index, gas_used, gas_cost_usd, units, inclusion_failures, reverts, spent_since, block_time) on operation to steward_relayer;
 grant update (state, code, message, retry_after, refused_block, lease_owner, leased_until, lost_leases, tx_id,
-  inclusion_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
+  inclusion_failures, reverts, spent_since, waits_for, waits_since) on operation to steward_signer;
 
 -- The signed payload of an operation. While it exists, anyone may execute it.
 create table signature (
