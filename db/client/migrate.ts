@@ -37,11 +37,24 @@ export async function migrate(url: string, passwords?: RolePasswords): Promise<v
     await db.transaction(async (trx) => {
       await lockName(trx, 'migration')
       await createMigrator(trx).migrate()
+      await restrictLogins(trx)
       if (passwords) await setPasswords(trx, passwords)
     })
   } finally {
     await db.destroy()
   }
+}
+
+/**
+ * Allows only the owner and the services' roles to connect. Each migration does it again, because neither a copy nor a
+ * restored backup of a database keeps these privileges.
+ */
+async function restrictLogins(trx: Knex.Transaction): Promise<void> {
+  const roles = services.map((service) => `steward_${service}`).join(', ')
+  await trx.raw(`do $$ begin
+    execute format('revoke connect on database %I from public', current_database());
+    execute format('grant connect on database %I to ${roles}', current_database());
+  end $$`)
 }
 
 async function setPasswords(trx: Knex.Transaction, passwords: RolePasswords): Promise<void> {

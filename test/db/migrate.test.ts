@@ -74,6 +74,45 @@ describe('migrate', () => {
     }))
 })
 
+describe('who may connect', () => {
+  /** Connects by a new login with these attributes, and returns the error code. */
+  async function tryLogin(url: string, attributes: string): Promise<string | undefined> {
+    const [role, password] = [`steward_try_${randomBytes(6).toString('hex')}`, 'a password']
+    await database.db.raw(`create role ${role} login password '${password}' ${attributes}`)
+    const own = Object.assign(new URL(url), { username: role, password })
+    const db = connect(own.href, 1)
+    try {
+      await db.raw('select 1')
+      return undefined
+    } catch (error) {
+      return (error as { code?: string }).code
+    } finally {
+      await db.destroy()
+      await database.db.raw(`drop role ${role}`)
+    }
+  }
+
+  test('each service and the owner; no other login, such as that of Temporal', () =>
+    inEmptyDatabase(async (url) => {
+      await migrate(url)
+      for (const service of ['api', 'worker', 'relayer', 'signer']) {
+        expect(await tryLogin(url, `in role steward_${service}`)).toBeUndefined()
+      }
+      // As deploy/postgres creates it.
+      expect(await tryLogin(url, 'createdb')).toBe('42501')
+    }))
+
+  test('a restored database is closed again by the next migration', () =>
+    inEmptyDatabase(async (url) => {
+      await migrate(url)
+      const name = new URL(url).pathname.slice(1)
+      await database.db.raw(`grant connect on database ${name} to public`)
+      expect(await tryLogin(url, '')).toBeUndefined()
+      await migrate(url)
+      expect(await tryLogin(url, '')).toBe('42501')
+    }))
+})
+
 describe('the schema', () => {
   test('references only existing objects in plain SQL functions', async () => {
     await database.db.transaction(async (trx) => {
