@@ -8,7 +8,8 @@ import type { WaitReason } from '../domain/intent/waitReason.js'
 
 /** The wait reason of an open operation; undefined when it is finished. A pause or freeze takes precedence. */
 export async function findWaitReason(db: Db, row: Operation): Promise<WaitReason | undefined> {
-  const pause = isUnsent(row) ? await findPause(db, row) : undefined
+  const isPausable = isUnsent(row) || row.state === 'signed'
+  const pause = isPausable ? await findPause(db, row) : undefined
   if (pause) return stoppedBy(pause)
   const code = waitingCodeOf({ ...row, isIncluded: row.txId !== null })
   return code && { code, message: reasonOf(row), since: sinceWhen(row).toISOString() }

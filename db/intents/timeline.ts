@@ -16,7 +16,7 @@ export type IntentTimeline = {
 export const emptyTimeline: IntentTimeline = { operations: [], effects: [], retriedBy: null }
 
 /** Pauses are read only for operations that they can delay. */
-const PAUSE = `case when op.state in ('queued', 'deferred') or op.state = 'signed' and op.tx_id is null then (
+const PAUSE = `case when op.state in ('queued', 'deferred', 'signed') then (
     select json_build_object('scope', s.scope, 'since', s.since) from pause s
     where s.until is null and ${concerns}
     order by array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope) limit 1) end`

@@ -106,14 +106,16 @@ export function waitingCodeOf(row: WaitingRow): WaitingCode | undefined {
     case 'deferred':
       return pauseCode(row) ?? tryCode(row)
     case 'signed':
-      if (!isIncluded) return pauseCode(row) ?? 'RESENDING'
-      return isWaitingCode(row.waitsFor) ? row.waitsFor : 'MINING'
+      return pauseCode(row) ?? (isIncluded ? sentCode(row) : 'RESENDING')
     case 'mined':
       return 'CONFIRMATIONS'
     default:
       return undefined
   }
 }
+
+const sentCode = ({ waitsFor }: WaitingRow): WaitingCode =>
+  isWaitingCode(waitsFor) ? waitsFor : 'MINING'
 
 /** Callers learn neither which operator paused or froze it, nor why. */
 function pauseCode({ pause }: WaitingRow): WaitingCode | undefined {

@@ -108,6 +108,12 @@ describe('stepTimelines: since when it waits', () => {
       'GAS_PRICE',
       at(5),
     ],
+    [
+      'frozen once stored or sent',
+      { state: 'signed', isIncluded: true, pause: { scope: 'wallet', since: at(7) } },
+      'FROZEN',
+      at(7),
+    ],
     ['reverted', { state: 'signed', signedAt: at(2) }, 'RESENDING', at(2)],
     ['mined', { state: 'mined', minedAt: at(3) }, 'CONFIRMATIONS', at(3)],
   ] as const)('%s', (_what, changes, code, since) => {
