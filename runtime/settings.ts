@@ -176,6 +176,13 @@ export const schemas = {
       .string()
       .min(1)
       .describe('Key encryption key, created at the first start. It opens every wallet.'),
+    SIGNER_STOP_FILE: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'While this file exists, the signer signs nothing. Without it: `stop-signing` next to `KEK_FILE`.',
+      ),
     SENDERS_PER_CHAIN: wholeNumber(1, 16, 2).describe('Number of senders on each chain.'),
     OPERATION_GAS_ETH: ether
       .refine((wei) => wei > 0n, 'must be above zero')

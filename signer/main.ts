@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import { connectChains } from '../evm/connect.js'
 import { createRegistry } from '../evm/registry.js'
 import { dailyLimitsOf, loadConfig } from '../runtime/config.js'
 import { assertNetwork, connect } from '../db/client/connect.js'
 import { listenToOperations } from '../db/client/listen.js'
 import { ensureSenders, ensureRefills, ensureTreasury, loadKek } from './senders/keys.js'
+import { createStopFile } from './check/stopFile.js'
 import { runRefills } from './senders/refill.js'
 import { runSigner } from './sign.js'
 import { signerStates, watchQueue } from '../operations/queue.js'
@@ -35,7 +37,11 @@ await ensureRefills(db, treasury, chainIds)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, signerStates)
-const keyring = { kek, treasury, leaseOwner: `${hostname()}/${randomUUID()}` }
+const stopFile = createStopFile(
+  config.SIGNER_STOP_FILE ?? join(dirname(config.KEK_FILE), 'stop-signing'),
+  log,
+)
+const keyring = { kek, treasury, leaseOwner: `${hostname()}/${randomUUID()}`, stopFile }
 await watch.first
 const limits = { ...config.limits, ...dailyLimitsOf(config) }
 const operationGasWei = config.OPERATION_GAS_ETH

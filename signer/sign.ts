@@ -106,7 +106,7 @@ const nothing: Bundle = { size: 0 }
 async function signNext(tools: SignerTools, { client, sender }: SenderLoop): Promise<Bundle> {
   const { db, keyring, log, patienceMs = PREPARE_WAIT_MS } = tools
   // Signatures for a chain that fails its deployment checks are worthless, so the queue waits.
-  if (disabledBecause(client, 'chain')) return nothing
+  if (disabledBecause(client, 'chain') || keyring.stopFile.isThere()) return nothing
   const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]
   const claimed = await claimOperations(db, { ...sender, lateSeconds }, keyring.leaseOwner)
   const size = claimed.length

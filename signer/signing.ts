@@ -15,32 +15,33 @@ import {
   type TypedData,
 } from './build/payload.js'
 import type { PrivateKek } from '../custody/kek/file.js'
-import type { Treasury, WalletSecret } from '../db/keys.js'
+import type { WalletSecret } from '../db/keys.js'
 import type { Operation } from '../operations/operations.js'
 import type { Call } from '../domain/intent/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Keyring } from './signingContext.js'
 
 /** Opens each key once. Drop it after the bundle is signed. */
-type Opener = {
-  treasury: Treasury
+type Opener = Pick<Keyring, 'treasury' | 'stopFile'> & {
   open(address: string, open: OpenKey): Promise<Wallet>
   /** Signs the delegation of a wallet once per account nonce. */
   authorize(wallet: Wallet, chain: Chain, nonce: bigint): Authorization
 }
 type OpenKey = (kek: PrivateKek) => Promise<Wallet>
 
-export function createOpener({ kek, treasury }: Keyring): Opener {
+export function createOpener({ kek, treasury, stopFile }: Keyring): Opener {
   const opened = new Map<string, Promise<Wallet>>()
   const authorized = new Map<string, Authorization>()
   return {
     treasury,
+    stopFile,
     open(address, open) {
       const known = opened.get(address) ?? open(kek)
       opened.set(address, known)
       return known
     },
     authorize(wallet, chain, nonce) {
+      stopFile.assertAbsent()
       const key = `${wallet.address}/${nonce}`
       const known = authorized.get(key) ?? signAuthorization(wallet, chain, nonce)
       authorized.set(key, known)
@@ -95,10 +96,11 @@ type Unsigned = Pick<
 > & { chain: Chain }
 
 function signUserOperation(
-  { authorize }: Opener,
+  { authorize, stopFile }: Opener,
   wallet: Wallet,
   { chain, draft, authorizationNonce }: Unsigned,
 ): Pick<Payload, 'userOperation' | 'authorization'> {
+  stopFile.assertAbsent()
   const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chain.chainId, draft))
   const userOperation = { ...draft, signature }
   if (authorizationNonce === undefined) return { userOperation }
@@ -150,10 +152,14 @@ export async function signCancellation(
   return { gas: FUNDING_GAS.toString(), call }
 }
 
-async function signAsTreasury({ treasury, open }: Opener, typedData: TypedData): Promise<string> {
+async function signAsTreasury(
+  { treasury, open, stopFile }: Opener,
+  typedData: TypedData,
+): Promise<string> {
   const account = await open(treasury.address, (kek) => {
     return openAccount(kek, treasury.sealed, treasuryContext(treasury))
   })
+  stopFile.assertAbsent()
   return account.signTypedData(typedData.domain, typedData.types, typedData.message)
 }
 

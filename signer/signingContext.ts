@@ -8,6 +8,7 @@ import type { SigningLimits } from '../domain/limits.js'
 import { divideUp } from '../domain/money.js'
 import type { ChainClient, Chains } from '../evm/connect.js'
 import type { Chain, Registry } from '../evm/registry.js'
+import type { StopFile } from './check/stopFile.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Db } from '../db/client/connect.js'
 import type { Treasury } from '../db/keys.js'
@@ -15,8 +16,13 @@ import type { Operation } from '../operations/operations.js'
 import type { Sender, ClaimedOperation } from '../operations/signing/signing.js'
 import type { PartLog } from '../runtime/log.js'
 
-/** The keys to open, and the name under which this signer claims rows. */
-export type Keyring = { kek: PrivateKek; treasury: Treasury; leaseOwner: string }
+/** The keys to open, the name under which this signer claims rows, and the file that stops its signatures. */
+export type Keyring = {
+  kek: PrivateKek
+  treasury: Treasury
+  leaseOwner: string
+  stopFile: StopFile
+}
 
 /** The dependencies of the signer. */
 export type SignerTools = {

@@ -153,6 +153,7 @@ export async function storePlanned(
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
   const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
+  keyring.stopFile.assertAbsent()
   const { raw, hash } = signTransaction(account, { ...request, nonce })
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
   const id = await storeSigned(db, sender, { nonce, hash, raw, ...costs, included: operations })

@@ -96,7 +96,7 @@ type RefillCheck = {
  */
 export async function refillOnce(tools: RefillTools, client: ChainClient): Promise<boolean> {
   const { chain } = client
-  if (disabledBecause(client, 'chain')) return true
+  if (disabledBecause(client, 'chain') || tools.keyring.stopFile.isThere()) return true
   const senders = await readRefilledSenders(tools.db, chain.chainId)
   if (!senders.some(({ purpose }) => purpose === 'treasury')) return true
   const prices = await readPrices(client)

@@ -86,7 +86,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   }
 
   return async () => {
-    if (disabledBecause(client, 'chain')) return
+    if (disabledBecause(client, 'chain') || tools.keyring.stopFile.isThere()) return
     const stuck = await findStuck(db, chainId, stuckAfter)
     for (const id of logged.keys()) if (!stuck.some(({ txId }) => txId === id)) logged.delete(id)
     if (stuck.length === 0 || (await readWithheld(db, chainId, [])).isPaused) return
@@ -209,6 +209,7 @@ async function signAndAppend(
     const { isPaused, operations } = await readWithheld(trx, sender.chainId, included)
     if (isPaused || operations.length > 0 !== isWithheld) return undefined
     const account = await openAccount(keyring.kek, sender.sealedKey, senderKeyContext(sender))
+    keyring.stopFile.assertAbsent()
     const raw = await account.signTransaction(unsigned)
     const { hash, maxFeePerGas } = Transaction.from(raw)
     if (!hash || maxFeePerGas === null) throw new Error('The transaction is not signed.')

@@ -25,6 +25,7 @@ import {
   type PlanStep,
 } from '../../../domain/intent/intent.js'
 import { isUnsettled, type Unsettled } from '../../../domain/intent/waitReason.js'
+import { createStopFile } from '../../../signer/check/stopFile.js'
 import { ensureSenders, ensureTreasury, loadKek } from '../../../signer/senders/keys.js'
 import { runAttester } from '../../../relayer/attestations/attester.js'
 import { submitOperation } from '../../../operations/submit.js'
@@ -82,7 +83,8 @@ export async function createBridgeWorld(
   const logs: { message: string; facts: object }[] = []
   const record = (facts: object, message: string) => void logs.push({ message, facts })
   const log: PartLog = { info: record, warn: record, error: record }
-  const keyring = { kek, treasury, leaseOwner: 'signer' }
+  const stopFile = createStopFile(join(folder, 'stop-signing'), log)
+  const keyring = { kek, treasury, leaseOwner: 'signer', stopFile }
   const shared = { database, db, signerDb, registry, keyring, log }
   const sites = await Promise.all(started.map((one) => createSite(shared, one)))
 

@@ -25,6 +25,7 @@ import type { DepositStep, StepPlan } from '../../../domain/intent/intent.js'
 import type { Tier } from '../../../domain/tiers.js'
 import { demoFunding } from '../../../domain/intent/funding.js'
 import { broadcastOpen } from '../../../relayer/broadcast.js'
+import { createStopFile } from '../../../signer/check/stopFile.js'
 import { ensureSenders, ensureTreasury, loadKek } from '../../../signer/senders/keys.js'
 import { submitOperation, type OperationOrder, type MintOrder } from '../../../operations/submit.js'
 import type { SignerTools } from '../../../signer/signingContext.js'
@@ -121,7 +122,8 @@ export async function createWorld(
   function createSigner(leaseOwner: string): SignerTools {
     const client = createClient()
     const chains: Chains = { list: [client], byId: () => client }
-    const keyring = { kek, treasury, leaseOwner }
+    const stopFile = createStopFile(join(folder, 'stop-signing'), log)
+    const keyring = { kek, treasury, leaseOwner, stopFile }
     return { db: signerDb, chains, registry, keyring, operationGasWei: 10n ** 17n, log }
   }
 
