@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { connect } from '../db/client/connect.js'
 import { describeCapability, disabledIn, type Finding } from '../domain/capability.js'
 import { ServiceError } from '../domain/errors.js'
+import { checkPlanReads } from '../operations/health/planReads.js'
 import { withPauses } from '../operations/health/pauses.js'
 import { createProber, type Report } from '../operations/health/watch.js'
 import { useDeployment } from './deployment.js'
@@ -10,7 +11,7 @@ import { toTable } from './account/table.js'
 export const USAGE = `Usage: npm run doctor [-- --json]
 
   Compares the deployment with its chains: endpoints, contracts, tokens, markets, bridge, swaps, prices, simulation by
-  the nodes, and balances of treasury and senders. Sends no transaction.
+  the nodes, reads by block hash, batches, and balances of treasury and senders. Sends no transaction.
 
 It uses the settings of the service (NETWORK, RPC_URL_…, DEVNET_FILE, and DATABASE_URL for treasury and senders),
 otherwise those of a running npm start. Exit code: 0 when all checks passed, 1 when a check failed, 2 when the settings
@@ -36,7 +37,10 @@ export async function diagnose(
     // A busy database may fail the first attempt to connect.
     await db?.raw('select 1').catch(() => undefined)
     try {
-      const probed = await createProber({ chains, registry, ...(db && { db }) }).probe()
+      const probed = await createProber({
+        ...{ chains, registry, further: checkPlanReads },
+        ...(db && { db }),
+      }).probe()
       const paused = db && (await withPauses(db, registry, probed.chains).catch(() => undefined))
       const report = paused ? { ...probed, chains: paused } : probed
       const findings = report.chains.flatMap((chain) => chain.findings)

@@ -3,6 +3,7 @@
  * - `node`: reading the chain. `chain`: signing for it.
  * - `market:` and `lending:`, with the address of a market: withdrawals from it and deposits into it.
  * - `bridge:`, with the name of the destination chain.
+ * - `candidate:`, with the address of a market: it may not be there. With a finding it is not offered.
  * - `signing`: paused by an operator. Planned intents wait.
  * - `endpoint`, one of several RPC endpoints, and `gas`, the balance of a sender. A failure disables nothing: the
  *   other endpoints serve, and operations wait for gas.
@@ -20,6 +21,7 @@ export type Capability =
   | `bridge:${string}`
   | `market:${string}`
   | `lending:${string}`
+  | `candidate:${string}`
 
 /** Result of a check of a chain. A failed check disables its capability. `detail` is a clause. */
 export type Finding = {
@@ -49,12 +51,11 @@ export function whyNot(findings: readonly Finding[], capability: Capability): st
     .findLast((detail) => detail !== undefined)
 }
 
-/** True when the capability was checked, and neither it nor a requirement has a finding other than `ok`. */
-export function isProven(findings: readonly Finding[], capability: Capability): boolean {
-  const reasons = restsOn(capability)
-  const of = findings.filter((finding) => reasons.includes(finding.capability))
-  const isChecked = of.some((finding) => finding.capability === capability)
-  return isChecked && of.every(({ outcome }) => outcome === 'ok')
+/** True when a candidate market was checked and found. Warnings about its terms or its chain do not count. */
+export function isFound(findings: readonly Finding[], market: string): boolean {
+  const has = (capability: Capability) => findings.some((one) => one.capability === capability)
+  const lending = `lending:${market}` as const
+  return has(lending) && !has(`candidate:${market}`) && whyNot(findings, lending) === undefined
 }
 
 /** Capabilities that are disabled by their own findings, not through a requirement, with the reason. */
@@ -84,6 +85,7 @@ export function describeCapability(capability: Capability): string {
     prices: 'prices of this feed',
     funding: 'test money',
     market: `the market ${place}`,
+    candidate: 'nothing',
     lending: `lending to ${place}`,
   }
   return described[kind] ?? kind

@@ -26,6 +26,8 @@ export type ChainClient = {
   inStep(): ChainClient[]
   /** Unix time in ms at which the first of its endpoints accepts requests; undefined while one of them does. */
   throttledUntil(): number | undefined
+  /** The most calls in one request that the preferred endpoint is known to accept. */
+  mostCalls(): number
   close(): void
 }
 
@@ -88,6 +90,7 @@ function clientOf(chain: Chain, pool: Pool): ChainClient {
       const first = Math.min(...pool.endpoints.map(({ health }) => health.restsUntil()))
       return first > Date.now() ? first : undefined
     },
+    mostCalls: () => pool.endpoints[0]?.mostCalls() ?? 0,
     condition: { findings: [] },
     close() {
       for (const endpoint of pool.endpoints) endpoint.close()

@@ -6,7 +6,7 @@ import { disabledBecause, type ChainClient } from '../connect.js'
 import { createCache } from '../../runtime/cache.js'
 import { shareAtBlock } from '../shareAtBlock.js'
 import { tokensOf, type Chain, type Market } from '../registry.js'
-import { isProven } from '../../domain/capability.js'
+import { isFound } from '../../domain/capability.js'
 import type { BlockRef } from '../read.js'
 import type { Rate } from '../../domain/yields.js'
 
@@ -32,8 +32,8 @@ export function disabledMarket(client: ChainClient, market: Market): string | un
   const lending = `lending:${market.address}` as const
   const why = disabledBecause(client, lending)
   if (why !== undefined || !market.isCandidate) return why
-  const isFound = isProven(client.condition.findings, lending)
-  return isFound ? undefined : 'it was not found there'
+  const { findings } = client.condition
+  return isFound(findings, market.address) ? undefined : 'it was not found there'
 }
 
 /** False for a market that cannot be read. */

@@ -33,6 +33,8 @@ export type Endpoint = {
    * @throws {NoAnswer}
    */
   ask(call: JsonRpcCall, onLate?: () => void): Promise<Reply>
+  /** The most calls in one request that it is known to accept. */
+  mostCalls(): number
   close(): void
 }
 
@@ -67,6 +69,7 @@ export function createEndpoint(
   { waits, ...listener }: HealthListener & { waits: RpcWaits },
 ): Endpoint {
   const http = connectHttp(url, waits.timeoutMs)
+  const limit = createBatchLimit()
   const endpoint: Endpoint = {
     ...{ position, health: createHealth(listener, waits), isRefused: false },
     ask: (call, onLate) =>
@@ -75,11 +78,11 @@ export function createEndpoint(
         queue.waiting.push({ call, resolve, reject, onLate })
         queue.timer ??= setTimeout(sendWaiting, 0, queue)
       }),
+    mostCalls: limit.most,
     close: http.close,
   }
   const redact = createRedaction(url)
   const rest = { waiting: [], timer: undefined, requests: 0, aloneRequests: 0, nextId: 1 }
-  const limit = createBatchLimit()
   const queue: EndpointQueue = { endpoint, waits, http, redact, limit, ...rest }
   return endpoint
 }

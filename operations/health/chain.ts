@@ -25,11 +25,19 @@ export type ChainReport = {
   findings: Finding[]
 }
 
+export type FurtherCheck = (client: ChainClient) => Promise<CheckResult[]>
+
 /**
  * Compares a chain with its registry entry, in at most three round trips. Sends no transaction. A chain that does not
  * answer gets a warning as its only finding.
+ *
+ * @param further - Checks that only the doctor makes.
  */
-export async function probeChain(client: ChainClient, registry: Registry): Promise<ChainReport> {
+export async function probeChain(
+  client: ChainClient,
+  registry: Registry,
+  further: FurtherCheck = () => Promise.resolve([]),
+): Promise<ChainReport> {
   const { chain } = client
   const endpoints = await Promise.all(client.endpoints.map(stateOf))
   const report = (answered: boolean, rows: CheckResult[]): ChainReport => {
@@ -42,7 +50,8 @@ export async function probeChain(client: ChainClient, registry: Registry): Promi
   // Contracts on another chain are irrelevant.
   if (endpoints.every(({ state }) => state !== 'ok')) return report(true, [])
   try {
-    return report(true, await checkContracts(client, registry))
+    const rows = await Promise.all([checkContracts(client, registry), further(client)])
+    return report(true, rows.flat())
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return report(false, [warning('answers', 'node', 'the node stopped answering')])

@@ -1,12 +1,16 @@
 import { disabledIn } from '../../domain/capability.js'
-import { probeChain, type ChainReport } from './chain.js'
+import { probeChain, type ChainReport, type FurtherCheck } from './chain.js'
 import type { Chains } from '../../evm/connect.js'
 import type { Registry } from '../../evm/registry.js'
 import type { Finding } from '../../domain/capability.js'
 
 /** Probes all chains of a deployment concurrently. */
-export async function probeChains({ list }: Chains, registry: Registry): Promise<ChainReport[]> {
-  const reports = await Promise.all(list.map((client) => probeChain(client, registry)))
+export async function probeChains(
+  { list }: Chains,
+  registry: Registry,
+  further?: FurtherCheck,
+): Promise<ChainReport[]> {
+  const reports = await Promise.all(list.map((client) => probeChain(client, registry, further)))
   const broken = reports
     .filter(({ findings }) => hasNoBridge(findings))
     .map(({ chain }) => `bridge:${chain}`)

@@ -70,15 +70,17 @@ export async function checkMarkets(probe: Probe): Promise<CheckResult[]> {
   const rows = await Promise.all(
     probe.chain.markets.map(async (market) => {
       const own = await checkMarket(probe, market)
-      return market.isCandidate ? own.map(asCandidate) : own
+      return market.isCandidate ? own.map((row) => asCandidate(market, row)) : own
     }),
   )
   return rows.flat()
 }
 
-function asCandidate(row: CheckResult): CheckResult {
-  if (row.outcome === 'ok') return row
-  return { ...row, outcome: 'warning', detail: `not offered: ${row.detail}` }
+/** A failed check of a candidate is a warning of its own kind. A warning of any other kind disables nothing. */
+function asCandidate({ address }: Market, row: CheckResult): CheckResult {
+  if (row.outcome !== 'failed') return row
+  const detail = `not offered: ${row.detail}`
+  return { ...row, capability: `candidate:${address}`, outcome: 'warning', detail }
 }
 
 async function checkMarket(probe: Probe, market: Market): Promise<CheckResult[]> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { disabledIn, type Finding } from '../../domain/capability.js'
 import { probeChains } from './deployment.js'
 import { judgeOperatorBalances, readOperatorBalances, type OperatorBalance } from './gasBalances.js'
-import type { ChainReport } from './chain.js'
+import type { ChainReport, FurtherCheck } from './chain.js'
 import type { Chains } from '../../evm/connect.js'
 import type { Registry } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
@@ -15,8 +15,8 @@ const UNHEALTHY_MS = 30_000
 /** The state of a deployment at a time. */
 export type Report = { checkedAt: Date; chains: ChainReport[]; operatorBalances: OperatorBalance[] }
 
-/** `db`: probes the balances of treasury and senders too. */
-export type ProbeTools = { chains: Chains; registry: Registry; db?: Db }
+/** `db`: probes the balances of treasury and senders too. `further`: checks that only the doctor makes. */
+export type ProbeTools = { chains: Chains; registry: Registry; db?: Db; further?: FurtherCheck }
 
 export type Prober = {
   /** The latest report; undefined before the first one. */
@@ -56,11 +56,11 @@ export function createProber(tools: ProbeTools): Prober {
 
 /** @param known - The earlier balances, used when the database does not answer. */
 async function readReport(
-  { chains, registry, db }: ProbeTools,
+  { chains, registry, db, further }: ProbeTools,
   known: OperatorBalance[],
 ): Promise<Report> {
   const [reports, operatorBalances] = await Promise.all([
-    probeChains(chains, registry),
+    probeChains(chains, registry, further),
     // Without a database the addresses of treasury and senders are unknown.
     db ? readOperatorBalances(db, chains).catch(() => known) : [],
   ])

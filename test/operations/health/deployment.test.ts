@@ -8,8 +8,9 @@ import {
   type ChainName,
   type Registry,
 } from '../../../evm/registry.js'
+import { poolAddress } from '../../../evm/swaps/uniswapV3.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
-import { disabledIn, isProven, type Capability } from '../../../domain/capability.js'
+import { disabledIn, isFound, type Capability } from '../../../domain/capability.js'
 import { probeChains } from '../../../operations/health/deployment.js'
 import { startFaultProxy, type Decide, type RpcRequest } from '../../support/faultProxy.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
@@ -246,10 +247,65 @@ describe('probeChains', () => {
     }))
     const reports = await probeWith(registry)
     expect(disabledBy(reports)).toEqual([])
-    expect(isProven(reports[2]?.findings ?? [], `lending:${NOWHERE}`)).toBe(false)
+    expect(isFound(reports[2]?.findings ?? [], NOWHERE)).toBe(false)
     const [market] = world.registry.get('base-sepolia').markets
     const found = (await probeWith(world.registry))[2]?.findings ?? []
-    expect(isProven(found, `lending:${market?.address}`)).toBe(true)
+    expect(isFound(found, market?.address ?? '')).toBe(true)
+  })
+
+  test('a warning disables no candidate', async () => {
+    const registry = registryWith('base-sepolia', (chain) => ({
+      ...chain,
+      markets: chain.markets.map((market) => ({ ...market, isCandidate: true })),
+    }))
+    const proxy = await startFaultProxy(world.urls['base-sepolia'])
+    proxy.set(({ method, params: [call] }) => {
+      const isTyped = method === 'eth_call' && (call as { type?: string }).type === '0x4'
+      return isTyped ? unknown : undefined
+    })
+    const urls = { ...world.urls, 'base-sepolia': proxy.url }
+    const silentToo = connectChains(registry, { ...urls, 'base-sepolia': [proxy.url, closedUrl] })
+    const [, , report] = await probeChains(silentToo, registry)
+    for (const client of silentToo.list) client.close()
+    await proxy.stop()
+    const findings = report?.findings ?? []
+    const warned = findings.filter(({ outcome }) => outcome === 'warning')
+    expect(warned.map(({ check }) => check)).toEqual(['endpoint 2', 'type 4 calls'])
+    const candidates = registry.get('base-sepolia').markets
+    expect(candidates.map(({ address }) => isFound(findings, address))).toEqual(
+      candidates.map(() => true),
+    )
+  })
+
+  test('a swap pool that is missing or without liquidity is a warning', async () => {
+    const name = world.registry.chains.find(({ uniswap }) => uniswap?.pools.length)?.name
+    if (!name) throw new Error('No chain has a pool.')
+    const warned = async (registry: Registry) => {
+      const reports = await probeWith(registry)
+      expect(disabledBy(reports)).toEqual([])
+      const rows = reports.flatMap(({ findings }) => findings)
+      return rows.filter(({ outcome }) => outcome === 'warning').map(({ detail }) => detail)
+    }
+    const missing = registryWith(name, (chain) => {
+      const { uniswap } = chain
+      const pools = uniswap?.pools.map((pool) => ({ ...pool, fee: 10_000 })) ?? []
+      return uniswap ? { ...chain, uniswap: { ...uniswap, pools } } : chain
+    })
+    expect(await warned(missing)).toEqual([expect.stringContaining('no pool at')])
+
+    const { uniswap, usdc, otherTokens } = world.registry.get(name)
+    const tokens: [string, string] = [usdc.address, otherTokens[0]?.address ?? '']
+    const pool = poolAddress(uniswap?.factory ?? '', tokens, uniswap?.pools[0]?.fee ?? 0)
+    const url = world.urls[name]
+    // The slot of `liquidity` in UniswapV3Pool.
+    const at = [pool, '0x4']
+    const before = await callRpc<string>(url, 'eth_getStorageAt', [...at, 'latest'])
+    await callRpc(url, 'anvil_setStorageAt', [...at, `0x${'00'.repeat(32)}`])
+    try {
+      expect(await warned(world.registry)).toEqual(['has no liquidity at its price'])
+    } finally {
+      await callRpc(url, 'anvil_setStorageAt', [...at, before])
+    }
   })
 
   test('reports contain no host of an endpoint', async () => {
