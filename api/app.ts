@@ -144,8 +144,8 @@ function openRequest(
     const started = performance.now()
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
-    // The handler may still finish or fail after this response. Express calls its error handler only once per
-    // request, so it is called directly here.
+    // The handler may still fail after this response. Express calls its error handler only once per request, so it is
+    // called directly here.
     const answerLate = () => {
       const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
       void answerError(late, request, response, () => undefined)

@@ -93,7 +93,7 @@ export const errorCatalog = {
   UNAVAILABLE: {
     status: 503,
     meaning:
-      'A part of the service or all chains of the request are not responding, or the request waited too long behind other requests of the account.',
+      'A part of the service or all chains of the request are not responding, or the request waited too long behind other requests of the account. Nothing was executed, unless `details.reason` is `outcome_unknown`.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   BRIDGE_FAILED: {

@@ -123,6 +123,12 @@ export const reasonCatalog = {
       'A part of the deployment that the call needs is disabled: it does not match the chain, or the operator of this service has paused the chain. `message` names the part and the cause.',
     hint: 'Send the request again later, or choose an option that does not need this part. `GET /v1/yields` lists the affected markets.',
   },
+  outcome_unknown: {
+    code: 'UNAVAILABLE',
+    meaning:
+      'The service did not answer in time or lost its database while the request was being committed. The request may have been executed and charged.',
+    hint: 'Send the request again with the same `Idempotency-Key`. Without a key, read the current state first, such as the list of intents.',
+  },
 } as const satisfies Record<string, ReasonFacts>
 
 export type Reason = keyof typeof reasonCatalog

@@ -47,7 +47,7 @@ intents that the service plans and executes.
   404 \`NOT_FOUND\`. An unsupported method returns 405 \`METHOD_NOT_ALLOWED\` with the header \`Allow\`.
 - **Bodies**: JSON in UTF-8, at most 16 kB. Invalid bytes, a field that occurs twice, and a number with more digits than
   a double keeps are rejected with 400 \`INVALID_REQUEST\`.
-- **Credits**: only 2xx responses are charged.
+- **Credits**: only 2xx responses are charged. A call with the reason \`outcome_unknown\` is charged if it was executed.
 - **Compatibility**: within v1 responses may gain fields, and errors may gain codes and reasons. Ignore unknown fields.
   Use the HTTP status when a code is unknown.`
 

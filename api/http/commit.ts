@@ -10,7 +10,8 @@ import { transactScoped } from '../../db/client/scope.js'
 import { faultPoint } from '../../runtime/faultPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
-import type { Request } from 'express'
+import { beginCommit } from './deadline.js'
+import type { Request, Response } from 'express'
 import type { Db } from '../../db/client/connect.js'
 
 /** A response as it is sent and stored for replays. `charged`: credits. */
@@ -34,6 +35,7 @@ export type Posting = {
   db: Db
   accountId: string
   requestId: string
+  response: Response
   route: string
   credits: number
   idempotency: IdempotencyKey | undefined
@@ -109,7 +111,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Promise<Answer> {
-  const { db, accountId, requestId, route, credits, idempotency } = posting
+  const { db, accountId, requestId, response, route, credits, idempotency } = posting
   return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new ClaimedMeanwhile()
     const answer = await work(trx)
@@ -121,6 +123,7 @@ async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Pro
     const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
     if (!paid) throw outOfCredits(credits, balance)
     faultPoint('api: before the commit')
+    beginCommit(response)
     return answer
   })
 }

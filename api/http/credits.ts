@@ -14,6 +14,12 @@ export function forgetCharge(response: Response): void {
   response.removeHeader('X-Credits-Remaining')
 }
 
+/** For a call that may have been charged. */
+export function hideCharge(response: Response): void {
+  response.removeHeader('X-Credits-Charged')
+  response.removeHeader('X-Credits-Remaining')
+}
+
 export function outOfCredits(required: number, available: bigint): ServiceError {
   const price = `${required} ${required === 1 ? 'credit' : 'credits'}`
   const message = `This call costs ${price}; the account has ${available} left.`

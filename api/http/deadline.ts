@@ -25,6 +25,24 @@ export function clearDeadline(response: Response): void {
   clearTimeout(deadlines.get(response)?.timer)
 }
 
+/** The deadline has already sent an error, so the transaction of the call rolls back. */
+export class AnsweredLate extends Error {}
+
+const committing = new WeakSet<Response>()
+
+/**
+ * Marks the last moment before a commit. From then on an error of the service leaves the outcome unknown.
+ *
+ * @throws {AnsweredLate} When the deadline has already sent an error: what is answered with an error does not commit.
+ */
+export function beginCommit(response: Response): void {
+  if (response.headersSent) throw new AnsweredLate('The deadline has answered.')
+  committing.add(response)
+}
+
+/** Whether the call may have been committed. */
+export const mayBeCommitted = (response: Response): boolean => committing.has(response)
+
 /** Aborts when the connection closes. */
 export function closeSignal(response: Response): AbortSignal {
   const gone = new AbortController()

@@ -1,6 +1,7 @@
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
-import { forgetCharge } from './credits.js'
+import { forgetCharge, hideCharge } from './credits.js'
+import { AnsweredLate, mayBeCommitted } from './deadline.js'
 import { noteCode } from './requestLog.js'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Log } from '../../runtime/log.js'
@@ -52,13 +53,23 @@ export function handleErrors(log: Log): ErrorRequestHandler {
 
 /** Converts an error for the caller. Logs it, notes its code for the request log, and resets the charge in the headers. */
 export function noteError(log: Log, response: Response, error: unknown): ServiceError {
-  const known = toServiceError(error)
   const requestId = String(response.locals.requestId)
-  if (errorCatalog[known.code].status >= 500) log.error({ err: error, requestId }, 'request failed')
+  if (error instanceof AnsweredLate) log.info({ requestId }, 'late request rolled back')
+  const known = toServiceError(error)
+  if (errorCatalog[known.code].status >= 500 && !(error instanceof AnsweredLate))
+    log.error({ err: error, requestId }, 'request failed')
   if (response.headersSent) return known
-  forgetCharge(response)
+  const isUnknown = known.code === 'UNAVAILABLE' && mayBeCommitted(response)
+  if (isUnknown) hideCharge(response)
+  else forgetCharge(response)
   noteCode(response, known.code)
-  return known
+  return isUnknown ? outcomeUnknown() : known
+}
+
+function outcomeUnknown(): ServiceError {
+  const message =
+    'The service lost track of this request, and it may have been executed. Read the current state before you repeat it, or repeat it with the same Idempotency-Key.'
+  return new ServiceError('UNAVAILABLE', message, { reason: 'outcome_unknown' })
 }
 
 /** Errors of Express and its body parser have a status and a type. 4xx are errors of the caller. */

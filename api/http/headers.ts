@@ -29,7 +29,8 @@ export const headers = {
     example: 1795235820,
   },
   'X-Credits-Charged': {
-    description: 'Credits that this call cost. Absent when the key is not valid.',
+    description:
+      'Credits that this call cost. Absent when the key is not valid, or with the reason `outcome_unknown`.',
     schema: wholeNumber,
     example: 1,
   },

@@ -216,11 +216,14 @@ export function writeRoute<
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
       const idempotency = name && toIdempotencyKey(name, named)
       const { status, text, charged, replayed } = await answerOnce(
-        { db: services.db, accountId, requestId, route, credits: scheme.credits, idempotency },
+        {
+          ...{ db: services.db, accountId, requestId, response, route },
+          ...{ credits: scheme.credits, idempotency },
+        },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))
-      // The deadline may have sent a response already.
+      // The deadline may have struck during the commit.
       if (!response.headersSent) scheme.settle(context, caller, charged)
       return { status, text, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} }
     }

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../domain/errors.js'
 import { addressOf } from './browser.js'
 import { authenticate, toRequestContext, type Purpose } from './authScheme.js'
 import { readJson } from '../body/readJson.js'
+import { beginCommit } from '../deadline.js'
 import { parseInput, type InputSpec, type Schema } from '../input.js'
 import { session } from './session.js'
 import { rateLimited, setRateLimitHeaders } from '../rateLimit.js'
@@ -57,6 +58,7 @@ export function memberRoute<Params extends Schema, Query extends Schema, Body ex
       throw new ServiceError('FORBIDDEN', message)
     }
     const input = await readInput(spec, request, response)
+    if (spec.method === 'post') beginCommit(response)
     const { requestId } = context
     return handler(services, { caller, request, response, requestId, ...input })
   })
@@ -132,12 +134,14 @@ async function readInput<Params extends Schema, Query extends Schema, Body exten
  */
 export function actAs<T>(
   db: Db,
-  { accountId, userId }: Member,
+  { caller: { accountId, userId }, response }: { caller: Member; response: Response },
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
   return transactScoped(db, accountId, async (trx) => {
     await scopeMember(trx, userId)
     await lockAccount(trx, accountId)
-    return work(trx)
+    const result = await work(trx)
+    beginCommit(response)
+    return result
   })
 }

@@ -31,7 +31,7 @@ export type InvalidRequestReason = Known<
   | 'preview_differs'
 >
 export type InsufficientFundsReason = Known<'no_liquidity'>
-export type UnavailableReason = Known<'capability_disabled'>
+export type UnavailableReason = Known<'capability_disabled' | 'outcome_unknown'>
 
 export type InvalidRequestDetails = {
   issues: Issue[]

@@ -11,6 +11,7 @@ import { ServiceError, invalidRequest } from '../../../../domain/errors.js'
 import { addressOf } from '../../../http/auth/browser.js'
 import { openRoute } from '../../../http/auth/memberRoute.js'
 import { provePassword, signInAs } from '../../../http/auth/signIn.js'
+import { beginCommit } from '../../../http/deadline.js'
 import { parse } from '../../../http/parse.js'
 import {
   emailInput,
@@ -43,6 +44,7 @@ export const acceptInvitation = openRoute(
     const acceptance = userId
       ? { userId, email, name: '' }
       : { ...(await newUser(services, body)), email }
+    beginCommit(exchange.response)
     const accountId = await storeAcceptance(db, token, acceptance)
     await endSignIn(db, claim)
     const who = { userId: acceptance.userId, accountId }

@@ -22,13 +22,13 @@ export const inviteMember = memberRoute(
     ...{ params: noParams, query: noQuery },
     body: z.strictObject({ email: emailInput, role: roleInput }),
   },
-  async ({ db, dashboard }, { caller, request, body: { email, role } }) => {
+  async ({ db, dashboard }, { caller, response, request, body: { email, role } }) => {
     const { accountId, userId: invitedBy } = caller
     const members = await readMembers(db, accountId)
     if (members.some((member) => member.email === email)) {
       throw invalidRequest('email', 'This e-mail already belongs to a member. Change their role.')
     }
-    const { id, token, expiresAt } = await actAs(db, caller, async (trx) => {
+    const { id, token, expiresAt } = await actAs(db, { caller, response }, async (trx) => {
       const open = await readInvitations(trx, accountId)
       if (members.length + open.length >= MAX_MEMBERS) {
         throw invalidRequest(

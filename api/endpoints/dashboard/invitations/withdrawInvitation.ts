@@ -5,9 +5,9 @@ import { byId, owners } from '../memberSpecs.js'
 
 export const withdrawInvitation = memberRoute(
   { ...byId, method: 'post', path: '/members/invitations/:id/end', roles: owners, body: emptyBody },
-  async ({ db }, { caller, params: { id } }) => {
+  async ({ db }, { caller, response, params: { id } }) => {
     const { accountId } = caller
-    await actAs(db, caller, (trx) => endInvitation(trx, accountId, id))
+    await actAs(db, { caller, response }, (trx) => endInvitation(trx, accountId, id))
     return { status: 200, body: { ended: id } }
   },
 )

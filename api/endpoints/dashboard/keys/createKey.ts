@@ -25,12 +25,12 @@ export const createKey = memberRoute(
       expiresAt: expiryInput,
     }),
   },
-  async ({ db }, { caller, body: { expiresAt, ...wanted } }) => {
+  async ({ db }, { caller, response, body: { expiresAt, ...wanted } }) => {
     if (expiresAt && expiresAt.getTime() <= Date.now()) {
       throw invalidRequest('expiresAt', 'expiresAt must be in the future.')
     }
     const options = { ...wanted, ...(expiresAt && { expiresAt }) }
-    const { key, stored } = await actAs(db, caller, (trx) =>
+    const { key, stored } = await actAs(db, { caller, response }, (trx) =>
       issueApiKey(trx, caller.accountId, options),
     )
     const body: NewKeyAnswer = { key, ...keyBody(stored) }

@@ -5,8 +5,8 @@ import { byId, keyMakers } from '../memberSpecs.js'
 
 export const revokeKey = memberRoute(
   { ...byId, method: 'post', path: '/keys/:id/revoke', roles: keyMakers, body: emptyBody },
-  async ({ db }, { caller, params: { id } }) => {
-    await actAs(db, caller, (trx) => revokeApiKey(trx, id, caller.accountId))
+  async ({ db }, { caller, response, params: { id } }) => {
+    await actAs(db, { caller, response }, (trx) => revokeApiKey(trx, id, caller.accountId))
     return { status: 200, body: { revoked: id } }
   },
 )

@@ -13,9 +13,9 @@ export const rollKey = memberRoute(
     ...{ ...byId, method: 'post', path: '/keys/:id/roll', roles: keyMakers },
     body: z.strictObject({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS) }),
   },
-  async ({ db }, { caller, params: { id }, body: { graceHours } }) => {
+  async ({ db }, { caller, response, params: { id }, body: { graceHours } }) => {
     const { accountId } = caller
-    const { key, stored, oldEndsAt } = await actAs(db, caller, (trx) =>
+    const { key, stored, oldEndsAt } = await actAs(db, { caller, response }, (trx) =>
       rollApiKey(trx, id, { graceHours, accountId }),
     )
     const body: NewKeyAnswer = { key, ...keyBody(stored), oldEndsAt: oldEndsAt.toISOString() }

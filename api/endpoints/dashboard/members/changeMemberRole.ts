@@ -9,9 +9,9 @@ export const changeMemberRole = memberRoute(
     ...{ ...byId, method: 'post', path: '/members/:id/role', roles: owners },
     body: z.strictObject({ role: roleInput }),
   },
-  async ({ db }, { caller, params: { id }, body: { role } }) => {
+  async ({ db }, { caller, response, params: { id }, body: { role } }) => {
     const member = { accountId: caller.accountId, userId: id }
-    await actAs(db, caller, (trx) => changeRole(trx, member, role))
+    await actAs(db, { caller, response }, (trx) => changeRole(trx, member, role))
     return { status: 200, body: { id, role } }
   },
 )

@@ -5,9 +5,9 @@ import { byId, owners } from '../memberSpecs.js'
 
 export const removeMember = memberRoute(
   { ...byId, method: 'post', path: '/members/:id/remove', roles: owners, body: emptyBody },
-  async ({ db }, { caller, params: { id } }) => {
+  async ({ db }, { caller, response, params: { id } }) => {
     const member = { accountId: caller.accountId, userId: id }
-    await actAs(db, caller, (trx) => removeMembership(trx, member))
+    await actAs(db, { caller, response }, (trx) => removeMembership(trx, member))
     return { status: 200, body: { removed: id } }
   },
 )

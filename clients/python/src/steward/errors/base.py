@@ -29,6 +29,7 @@ Reason = Literal[
     "preview_differs",
     "no_liquidity",
     "capability_disabled",
+    "outcome_unknown",
 ]
 """Values of `reason`. A newer API may return others."""
 
