@@ -53,7 +53,7 @@ export const reasonCatalog = {
     code: 'INVALID_REQUEST',
     meaning: 'A reorganisation of the chain could still reverse the failure of the intent.',
     hint: 'Retry it again after `details.retryAfter` seconds.',
-    // Time to finality ranges from seconds to minutes, depending on the chain.
+    // Before the failure is confirmed. Afterwards the answer has the remaining time.
     retryAfter: 30,
   },
   funds_in_bridge: {

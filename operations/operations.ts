@@ -176,21 +176,25 @@ export async function readOperations(db: Db, intentId: string): Promise<Operatio
     .select<Operation[]>(operationColumns)
 }
 
-/**
- * True while a signed operation of an intent is not final: its log may still appear, disappear or change.
- */
-export async function hasUnsettledOperations(
+/** `until`: when the failure settles, if no reorg reverses it. Null: it is not confirmed. */
+export type Unsettled = { until: Date | null }
+
+/** Found while a log of a signed operation of an intent may well appear, disappear or change. */
+export async function findUnsettled(
   db: Db,
   accountId: string,
   intentId: string,
-): Promise<boolean> {
+): Promise<Unsettled | undefined> {
   const query = db('operation')
     .where({ account_id: accountId, intent_id: intentId })
     .where((open) => {
       void open
         .whereIn('state', ['signed', 'mined'])
-        .orWhere((confirmed) => void confirmed.where({ state: 'confirmed', success: false }))
+        .orWhereRaw('settles_at(operation) > clock_timestamp()')
     })
-    .select('id')
-  return (await selectScoped<{ id: string }>(db, accountId, query)).length > 0
+    .select(db.raw('settles_at(operation) as until'))
+    .orderByRaw('until desc nulls first')
+    .limit(1)
+  const [row] = await selectScoped<Unsettled>(db, accountId, query)
+  return row
 }

@@ -82,4 +82,5 @@ const toHeld = (chain: Chain, asset: string, holding: ReservedByStep): ReservedM
   units: holding.units,
   since: holding.since,
   why: holding.hasFailed ? 'not_final' : 'open',
+  ...(holding.settlesAt && { until: holding.settlesAt }),
 })

@@ -16,20 +16,26 @@ const IDLE_POLL_FACTOR = 4
 /** Finality advances in steps of seconds, and its consumers wait for minutes. */
 const FINALITY_MS = 5_000
 
-/** `url`: the database without a pooler in between. */
-export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
+/** `url`: the database without a pooler in between. `failureHoldSeconds`: as in `DriverTools`. */
+export type Driving = {
+  url: string
+  client: ChainClient
+  listener: Listener
+  log: PartLog
+  failureHoldSeconds?: number
+}
 
 /**
  * Drives one chain until the signal aborts: broadcasts stored transactions and indexes blocks. One process leads at a
  * time. The others wait until its session ends.
  */
 export async function driveChain(
-  { url, client, listener, log }: Driving,
+  { url, client, listener, log, ...hold }: Driving,
   stopping: AbortSignal,
 ): Promise<void> {
   const { chain } = client
   const db = connectAsLeader(url, `chain/${chain.chainId}`)
-  const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
+  const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS, ...hold }
   const signed = watchQueue(listener, stopping, ['signed'])
   const sent = createNotifier()
   const logAs = (failure: string) => (error: unknown) => {

@@ -8,6 +8,7 @@ import {
   insertChain,
   insertHeaders,
   readHeaders,
+  releaseSettled,
   setIndexed,
   setTransactionsMined,
   type BlockId,
@@ -162,7 +163,7 @@ async function index(
   from: BlockId,
   { blocks, logs, ours, confirmed, finalized }: Indexing,
 ): Promise<void> {
-  const { db, through, log } = tools
+  const { db, through, log, failureHoldSeconds } = tools
   const { chainId } = through.chain
   const to = blocks.at(-1) ?? from
   const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
@@ -178,6 +179,7 @@ async function index(
     await setMined(trx, mined, confirmed)
     await setTransactionsMined(trx, ours)
     if (finalized) await finalizeUpTo(trx, chainId, finalized)
+    await releaseSettled(trx, chainId, failureHoldSeconds)
     await setIndexed(trx, chainId, { from, to })
     if (mined.length > 0) faultPoint('relayer: before the indexing is committed')
     return reconsiderIntents(trx, ended)

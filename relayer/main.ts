@@ -26,7 +26,10 @@ await watch.first
 
 const url = config.directDatabaseUrl
 const listener = listenToOperations(url, stopping)
-const drivers = chains.list.map((client) => driveChain({ url, client, listener, log }, stopping))
+const drivers = chains.list.map((client) => {
+  const failureHoldSeconds = config.failureHolds[client.chain.name]
+  return driveChain({ url, client, listener, log, failureHoldSeconds }, stopping)
+})
 onStop(() => Promise.all(drivers))
 const attestations = connectAttestations(config.ATTESTATION_URL)
 const attester = runAttester({ url, attestations, chains, listener, log }, stopping)

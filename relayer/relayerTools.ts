@@ -2,6 +2,9 @@ import type { ChainClient } from '../evm/connect.js'
 import type { Db } from '../db/client/connect.js'
 import type { PartLog } from '../runtime/log.js'
 
+/** The preset of every chain. */
+const FAILURE_HOLD_SECONDS = 300
+
 /** Blocks indexed at once, linked by their parent hashes. */
 export const LINKED_BLOCKS = 20
 
@@ -39,6 +42,8 @@ export type DriverTools = {
   following: { endpoint: ChainClient | undefined; hasFailed: boolean }
   /** Shortest delay between two reads of the finalized block, ms; 0: it is read with each block. */
   finalityMs: number
+  /** Seconds after the confirmation of a failure until its money is free. */
+  failureHoldSeconds: number
 }
 
 export function createDriverTools(db: Db, client: ChainClient, log: PartLog): DriverTools {
@@ -51,5 +56,6 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     seen: { head: '', isFinalityAssumed: false, finalityAt: -Infinity },
     following: { endpoint: undefined, hasFailed: false },
     finalityMs: 0,
+    failureHoldSeconds: FAILURE_HOLD_SECONDS,
   }
 }

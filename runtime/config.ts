@@ -2,7 +2,17 @@ import { chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
 import { ServiceError } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
-import { prices, refillPresets, refillVariable, refills, rpcUrls, schemas } from './settings.js'
+import {
+  failureHoldPresets,
+  failureHolds,
+  failureHoldVariable,
+  prices,
+  refillPresets,
+  refillVariable,
+  refills,
+  rpcUrls,
+  schemas,
+} from './settings.js'
 import type { z } from 'zod'
 import type { FundingLimits } from '../domain/intent/funding.js'
 import type { RefillLimits } from '../domain/refill.js'
@@ -13,7 +23,7 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role; `rpcUrls` and `refills` by canonical chain name; and `directDatabaseUrl`, a
+ * @returns The checked settings of the role; `rpcUrls`, `refills` and `failureHolds` by canonical chain name; and `directDatabaseUrl`, a
  *   database URL without a pooler, because LISTEN and advisory locks need a session.
  * @throws {ServiceError} MISCONFIGURED with every missing or invalid variable. The message contains no values, because a
  *   URL may contain a password.
@@ -27,16 +37,32 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
   )
   const refillLimits = refills.safeParse(readRefillTexts(role, present))
+  const holds = failureHolds.safeParse(
+    Object.fromEntries(
+      chainNames.map((name) => [
+        name,
+        (role === 'relayer' ? present[failureHoldVariable(name)] : undefined) ??
+          failureHoldPresets[name],
+      ]),
+    ),
+  )
   const faults = [
     ...describeIssues(parsed.error, ([name = '']) => String(name)),
     ...describeIssues(nodes.error, ([name]) => rpcVariable(name as ChainName)),
+    ...describeIssues(holds.error, ([name]) => failureHoldVariable(name as ChainName)),
     ...describeIssues(refillLimits.error, ([name, limit]) =>
       refillVariable(name as ChainName, limit as keyof RefillLimits),
     ),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
     ...(role === 'api' ? findExposureFaults(present) : []),
   ]
-  if (!parsed.success || !nodes.success || !refillLimits.success || faults.length > 0) {
+  if (
+    !parsed.success ||
+    !nodes.success ||
+    !refillLimits.success ||
+    !holds.success ||
+    faults.length > 0
+  ) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
     throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
@@ -46,6 +72,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
     refills: refillLimits.data,
+    failureHolds: holds.data,
     limits: limitsIn(settings),
   }
 }

@@ -72,6 +72,20 @@ export const refills = z.record(
 export const refillVariable = (name: ChainName, limit: keyof RefillLimits) =>
   `${refillVariables[limit]}_${variableSuffix(name)}`
 
+/**
+ * Seconds between the confirmation of a failure and the use of its money. The deepest reorg of Ethereum since proof of
+ * stake took seven blocks, 84 s, on 2022-05-25.
+ * @see https://barnabe.substack.com/p/pos-ethereum-reorg
+ */
+export const failureHoldPresets: Record<ChainName, string> = {
+  'ethereum-sepolia': '300',
+  'arbitrum-sepolia': '300',
+  'base-sepolia': '300',
+}
+export const failureHolds = z.record(z.enum(chainNames), numberBetween(0, 86_400))
+const FAILURE_HOLD = 'FAILURE_HOLD_SECONDS'
+export const failureHoldVariable = (name: ChainName) => `${FAILURE_HOLD}_${variableSuffix(name)}`
+
 /** Circle's attestation service for test networks, which needs no API key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
@@ -224,6 +238,14 @@ export const chainSettings: ChainSetting[] = [
     prefix: 'RPC_URL',
     readers: ['api', 'worker', 'relayer', 'signer'],
     schema: webUrls.describe('RPC endpoints, separated by commas, the preferred one first.'),
+  },
+  {
+    prefix: FAILURE_HOLD,
+    readers: ['relayer'],
+    schema: numberBetween(0, 86_400).describe(
+      'Seconds after a failure is confirmed until its money can be used and its intent retried. A reorg that is deeper may repeat the failed step.',
+    ),
+    presets: failureHoldPresets,
   },
   refillSetting('highestWei', 'Balance of a sender in ETH after a refill.'),
   refillSetting('dailyWei', 'Sum of all refills in 24 hours, in ETH. 0 turns refills off.'),

@@ -54,7 +54,10 @@ const heldFunds = z
     since: z.iso.datetime().meta({ description: 'When that intent was created.' }),
     why: z.enum(['open', 'not_final']).meta({
       description:
-        '`open`: the step will spend it. `not_final`: the step has failed, and the money is released once no reorg can revert that.',
+        '`open`: the step will spend it. `not_final`: the step has failed, and the money is released at `until`, once a reorg is unlikely to revert that.',
+    }),
+    until: z.iso.datetime().optional().meta({
+      description: 'When the money is released. Absent while the failure is not confirmed.',
     }),
   })
   .meta({ id: 'HeldFunds', description: 'Money that a step of another intent reserves.' })
@@ -76,6 +79,10 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     reason: reasonSchema('INVALID_REQUEST').optional(),
     retryAfter: z.int().positive().optional().meta({
       description: 'Seconds after which the call may succeed. With the reason `not_final`.',
+    }),
+    until: z.iso.datetime().optional().meta({
+      description:
+        'When the failure settles and the call succeeds. With the reason `not_final`, once the failure is confirmed.',
     }),
   },
   INSUFFICIENT_FUNDS: {

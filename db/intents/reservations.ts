@@ -55,7 +55,10 @@ function reservedAt(trx: Db, { walletId, token }: WalletToken, at: IndexedBlock)
     ])
 }
 
-/** Money that a step reserves. `hasFailed`: its call failed, but a reorg could still reverse the failure. */
+/**
+ * Money that a step reserves. `hasFailed`: its call failed, but a reorg could still reverse the failure, until
+ * `settlesAt`; null while it is not confirmed.
+ */
 export type ReservedByStep = {
   intentId: string
   step: number
@@ -63,6 +66,7 @@ export type ReservedByStep = {
   units: bigint
   since: Date
   hasFailed: boolean
+  settlesAt: Date | null
 }
 
 /** Steps that reserve a token of a wallet at block `at`, the oldest first, at most `MOST_HOLDINGS`. */
@@ -73,6 +77,10 @@ export async function readReservationsOfToken(
 ): Promise<ReservedByStep[]> {
   const rows = await reservedAt(trx, walletToken, at)
     .join('intent as i', 'i.id', 'r.intent_id')
+    .leftJoin('operation as o', (failed) => {
+      failed.on('o.intent_id', 'r.intent_id').andOn('o.sequence', 'r.sequence')
+      failed.andOn(trx.raw(`o.state in ('mined', 'confirmed') and not o.success`))
+    })
     .orderBy(['i.created_at', 'r.intent_id', 'r.sequence'])
     .limit(MOST_HOLDINGS)
     .select<(ReservedByStep & { units: string })[]>(
@@ -81,9 +89,7 @@ export async function readReservationsOfToken(
       'r.chain_id as chainId',
       'r.units',
       'i.created_at as since',
-      trx.raw(`exists (select from operation o where o.intent_id = r.intent_id
-        and o.sequence = r.sequence and o.state in ('mined', 'confirmed') and not o.success)
-        as "hasFailed"`),
+      trx.raw(`o.id is not null as "hasFailed", settles_at(o) as "settlesAt"`),
     )
   return rows.map(({ units, ...row }) => ({ ...row, units: BigInt(units) }))
 }

@@ -9,11 +9,15 @@ create table chain (
   finalized_block bigint not null,
   indexed_at timestamptz not null default clock_timestamp(),
   -- Base fee of the indexed block. Null: unknown.
-  base_fee_wei numeric
+  base_fee_wei numeric,
+  -- Seconds after the confirmation of a failure until its money is free and its intent can be retried. A later reorg
+  -- that reverses the failure is unlikely.
+  failure_hold_seconds int not null default 300 check (failure_hold_seconds >= 0)
 );
 grant select on chain to steward_api, steward_worker, steward_signer;
 grant select, insert on chain to steward_relayer;
-grant update (indexed_block, indexed_hash, finalized_block, indexed_at, base_fee_wei) on chain to steward_relayer;
+grant update (indexed_block, indexed_hash, finalized_block, indexed_at, base_fee_wei, failure_hold_seconds) on chain
+  to steward_relayer;
 
 -- Canonical hashes from the finalized block to the indexed one. A different hash later means a reorg.
 create table block_header (

@@ -186,6 +186,13 @@ end $$;
 create trigger operation_times before insert or update of state on operation
   for each row execute function stamp_operation_times();
 
+-- When a confirmed failure counts as settled. Null for every other operation: a final one is settled, the others are not.
+create function settles_at(o operation) returns timestamptz language sql stable as $$
+  select o.ended_at + c.failure_hold_seconds * interval '1 second' from chain c
+  where c.id = o.chain_id and o.state = 'confirmed' and not o.success
+$$;
+grant execute on function settles_at to steward_api, steward_worker, steward_relayer;
+
 -- Orders an operation under the lock of its intent. Returns the existing row or the new one. Returns null when the
 -- intent has ended or its plan has no such step. A mint is ordered in any state of its intent.
 -- Runs with the permissions of the caller.

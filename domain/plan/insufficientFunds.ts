@@ -34,7 +34,7 @@ export const isLack = (error: unknown): error is ServiceError =>
 
 /**
  * Money that an intent reserves. `open`: its step will spend it. `not_final`: its step has failed, and the money is
- * released once no reorg can reverse the failure.
+ * released at `until`, once a reorg is unlikely to reverse the failure. Without `until` the failure is not confirmed.
  */
 export type ReservedMoney = {
   intentId: string
@@ -44,6 +44,7 @@ export type ReservedMoney = {
   units: bigint
   since: Date
   why: 'open' | 'not_final'
+  until?: Date
 }
 
 /** Adds `held` to INSUFFICIENT_FUNDS: which intents of the wallet reserve how much of the money, and why. */
@@ -52,10 +53,11 @@ export function withHeld(
   held: ReservedMoney[],
 ): ServiceError {
   if (code !== 'INSUFFICIENT_FUNDS') throw new Error(`${code} is not INSUFFICIENT_FUNDS.`)
-  const reported = held.map(({ units, since, ...one }) => ({
+  const reported = held.map(({ units, since, until, ...one }) => ({
     ...one,
     amount: assetText(units),
     since: since.toISOString(),
+    ...(until && { until: until.toISOString() }),
   }))
   const sentences = [message, ...sentencesOf(held)]
   return new ServiceError(code, sentences.join(' '), {
@@ -90,11 +92,14 @@ export function withComing(error: ServiceError, coming: Coming[]): ServiceError 
 
 function sentencesOf(held: ReservedMoney[]): string[] {
   const [open, failed] = [sumOf(held, 'open'), sumOf(held, 'not_final')]
+  const times = held.flatMap(({ until }) => until?.getTime() ?? [])
+  const last = times.length > 0 ? new Date(Math.max(...times)).toISOString() : undefined
+  const end = last ?? 'the failure of an intent is confirmed'
   return [
     ...(open ? [`${open} are reserved by other intents. See details.held.`] : []),
     ...(failed
       ? [
-          `${failed} are reserved until the failure of an intent is final: a reorg could still reverse it.`,
+          `${failed} are reserved until ${end}: a reorg could still reverse the failure of an intent.`,
         ]
       : []),
   ]

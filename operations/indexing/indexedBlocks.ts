@@ -64,6 +64,25 @@ export async function setIndexed(trx: Db, chainId: number, { from, to }: Indexed
   if (changed !== 1) throw new Error('Another process moved the indexed block.')
 }
 
+/**
+ * Frees the money of failures that were confirmed at least `failureHoldSeconds` ago. A reorg that reverses such a failure
+ * reserves it again.
+ */
+export async function releaseSettled(
+  trx: Db,
+  chainId: number,
+  failureHoldSeconds: number,
+): Promise<void> {
+  await trx('chain').where({ id: chainId }).update({ failure_hold_seconds: failureHoldSeconds })
+  await trx.raw(RELEASE_SETTLED, [chainId])
+}
+
+const RELEASE_SETTLED = `
+update reservation r set released_at = clock_timestamp()
+from operation o
+where o.chain_id = ? and o.state = 'confirmed' and not o.success and settles_at(o) <= clock_timestamp()
+  and r.intent_id = o.intent_id and r.sequence = o.sequence and r.released_at is null`
+
 /** The stored headers, newest first. */
 export async function readHeaders(db: Db, chainId: number): Promise<BlockId[]> {
   return db('block_header')
@@ -136,7 +155,7 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
     if (success && kind === 'mint') await closeBurn(trx, { intent_id, sequence })
     if (success) continue
     await trx('reservation')
-      .where({ intent_id, sequence })
+      .where({ intent_id, sequence, released_at: null })
       .update({ released_at: trx.raw('clock_timestamp()') })
   }
   await trx('chain_tx')

@@ -20,6 +20,19 @@ export async function dropOutcomes(trx: Db, operations: string[]): Promise<void>
     })
 }
 
+/** The signatures of failed operations count again, also those of ended intents: they may spend the money after all. */
+async function reserveAgain(trx: Db, operations: string[]): Promise<void> {
+  await trx('reservation as r')
+    .whereNotNull('r.released_at')
+    .whereExists(
+      trx('operation as o')
+        .whereIn('o.id', operations)
+        .where('o.state', 'signed')
+        .whereRaw('o.intent_id = r.intent_id and o.sequence = r.sequence'),
+    )
+    .update({ released_at: null })
+}
+
 /** Columns of a transaction whose block was removed. */
 export const withoutBlock = (trx: Db) => ({
   ...{ state: 'open', mined_send: null, block_number: null, block_hash: null },
@@ -46,6 +59,7 @@ export async function rollBack(
     .pluck<string[]>('id')
   const lockedIntents = await lockIntents(trx, operations)
   await dropOutcomes(trx, operations)
+  await reserveAgain(trx, operations)
   const reopened = await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)

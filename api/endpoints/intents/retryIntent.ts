@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { findRetry, getIntent, lockFailed, type StoredIntent } from '../../../db/intents/intents.js'
 import { requestOf } from '../../../db/intents/storedRequest.js'
-import { hasUnsettledOperations } from '../../../operations/operations.js'
+import { findUnsettled } from '../../../operations/operations.js'
 import { lockWallet } from '../../../db/intents/reservations.js'
 import { getUsableWallet } from '../../../db/pauses.js'
 import { lockAccount } from '../../../db/usage/metering.js'
-import { invalidRequest } from '../../../domain/errors.js'
+import { invalidRequest, ServiceError } from '../../../domain/errors.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { remainingRequest } from '../../../domain/intent/retry.js'
 import { apiKey } from '../../http/auth/apiKey.js'
@@ -39,7 +39,7 @@ export const retryIntent = writeRoute(
       tag: 'Intents',
       summary: 'Retry a failed intent',
       description:
-        'Creates a new intent that completes the failed one from where the money is now. It keeps the `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry at no charge. A failed retry can be retried itself. The call is rejected with the reason `not_failed`, `not_final` (a reorg could still revert the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
+        'Creates a new intent that completes the failed one from where the money is now. It keeps the `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry at no charge. A failed retry can be retried itself. The call is rejected with the reason `not_failed`, `not_final` (a reorg could still revert the failure: see `retryAfter` and `until`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
           description: 'The existing retry of the intent.',
@@ -108,10 +108,22 @@ async function assertSettled({ db }: Services, { accountId, id, status }: Stored
   if (status !== 'failed') {
     throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
   }
-  if (await hasUnsettledOperations(db, accountId, id)) throw notFinal()
+  const unsettled = await findUnsettled(db, accountId, id)
+  if (unsettled?.until) throw notSettledBefore(unsettled.until)
+  if (unsettled) throw notFinal()
 }
 
 function notFinal() {
   const message = 'The failure is not final yet: a reorg could still revert it. Try again later.'
   return invalidRequest('intentId', message, 'not_final')
+}
+
+function notSettledBefore(until: Date) {
+  const time = until.toISOString()
+  const message = `A reorg could still revert the failure. Retry the intent after ${time}.`
+  const retryAfter = Math.max(1, Math.ceil((until.getTime() - Date.now()) / 1_000))
+  const issues = [{ path: 'intentId', message }]
+  return new ServiceError('INVALID_REQUEST', message, {
+    ...{ reason: 'not_final', retryAfter, until: time, issues },
+  })
 }

@@ -37,6 +37,7 @@ export type InvalidRequestDetails = {
   issues: Issue[]
   reason?: InvalidRequestReason
   retryAfter?: number
+  until?: string
 }
 
 /** Money that other intents of the wallet have reserved. */
@@ -48,6 +49,7 @@ export type HeldFunds = {
   amount: string
   since: string
   why: Known<'open' | 'not_final'>
+  until?: string
 }
 
 /** Amounts in whole tokens, as decimal text. */

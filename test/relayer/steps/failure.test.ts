@@ -31,9 +31,25 @@ describe('a call that fails', () => {
       expect(await world.usdcOf(lend.wallet.address)).toBe(usdcUnits)
     })
 
-    test('keeps its reservation until no reorg can change the failure', async () => {
+    test('keeps its reservation until a reorg of its block is unlikely', async () => {
       const held = { spent_block: null, released_at: null }
+      await world.mine(2)
+      await world.index()
       expect(await world.reservation(lend.intentId)).toMatchObject(held)
+      world.driver().failureHoldSeconds = 0
+      await world.mine()
+      await world.index()
+      world.driver().failureHoldSeconds = 300
+      expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
+      const freed = { spent_block: null, released_at: expect.any(Date) }
+      expect(await world.reservation(lend.intentId)).toMatchObject(freed)
+    })
+
+    test('keeps its reservation until no reorg can change the failure', async () => {
+      await world
+        .db('reservation')
+        .where({ intent_id: lend.intentId })
+        .update({ released_at: null })
       await world.mine(finalityBlocks)
       await world.index()
       const reservation = await world.reservation(lend.intentId)

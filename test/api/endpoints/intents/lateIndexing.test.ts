@@ -251,8 +251,10 @@ describe('INSUFFICIENT_FUNDS', () => {
     const failed = { state: 'confirmed', success: false, block_number: 1, block_hash: '0x01' }
     await insertOperation(wallet, first, failed)
     const later = await post(lendOf(wallet, 2))
+    const [{ until }] = later.body.details.held as [{ until: string }]
     expect(later.body.details).toMatchObject({ held: [{ ...held, why: 'not_final' }] })
-    expect(later.body.message).toContain('until the failure of an intent is final')
+    expect(Date.parse(until)).toBeGreaterThan(Date.now())
+    expect(later.body.message).toContain(`2 USDC are reserved until ${until}: a reorg could still`)
   })
 
   test('of a withdrawal names other withdrawals of the wallet, and none of other wallets', async () => {

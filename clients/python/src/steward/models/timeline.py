@@ -37,6 +37,7 @@ class HeldFunds(Model):
     amount: Decimal
     since: datetime
     why: Literal["open", "not_final"] | str
+    until: datetime | None = None
 
 
 class IncomingFunds(Model):
