@@ -121,13 +121,15 @@ function readAnswer(
 
 const throttled = (restMs = RETRY_MS) => new NoAnswer('too many requests', restMs)
 
-/** The wait that the error itself states, as some services do; undefined when it states none. */
+/** The wait in seconds that the error itself states, as some services do; undefined when it states none. */
 function restIn({ data }: NodeError): number | undefined {
-  const { rate, retry_after, retryAfter } = (data ?? {}) as Record<string, unknown>
-  const { backoff_seconds } = (rate ?? {}) as Record<string, unknown>
-  const stated = [backoff_seconds, retry_after, retryAfter].find((one) => one !== undefined)
-  return readRetryAfter(stated === undefined ? undefined : String(stated), Date.now())
+  const { rate, ...stated } = (data ?? {}) as Stated & { rate?: Stated | null }
+  const seconds = rate?.backoff_seconds ?? stated.retry_after ?? stated.retryAfter
+  if (typeof seconds !== 'number' && typeof seconds !== 'string') return undefined
+  return readRetryAfter(`${seconds}`, Date.now())
 }
+
+type Stated = Partial<Record<'backoff_seconds' | 'retry_after' | 'retryAfter', unknown>>
 
 type JsonRpcReply = { id?: unknown; result?: unknown; error?: Partial<NodeError> | null }
 

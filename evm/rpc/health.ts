@@ -17,20 +17,15 @@ export type HealthListener = {
 }
 
 /** Availability of an endpoint, from its answers. Times are Unix time in ms. */
-export function createHealth(
-  listener: HealthListener,
-  { timeoutMs, probeMs, throttledProbeMs }: RpcWaits,
-) {
+export function createHealth(listener: HealthListener, waits: RpcWaits) {
+  const { timeoutMs, probeMs } = waits
+  const rest = createRest(listener, waits)
   let strikes = 0
   let lastStrikeAt = 0
   let awaySince = 0
   let backAt = 0
   let failedProbes = 0
   let nextProbeAt = 0
-  let restsUntil = 0
-  let throttledAt = 0
-  let nextThrottledProbeAt = 0
-  let isThrottleReported = false
 
   function strike(askedAt: number, reason: string): void {
     const now = Date.now()
@@ -50,43 +45,70 @@ export function createHealth(
 
   return {
     isAway: () => awaySince > 0,
-    restsUntil: () => restsUntil,
+    restsUntil: rest.until,
 
     /** True once after each delay: the caller then probes the endpoint. */
     isProbeDue(): boolean {
       const now = Date.now()
-      const isResting = now < restsUntil
-      if (!isResting && awaySince === 0) return false
-      if (now < (isResting ? nextThrottledProbeAt : nextProbeAt)) return false
+      if (now < rest.until()) return rest.isProbeDue(now)
+      if (awaySince === 0 || now < nextProbeAt) return false
       // Blocks further probes until this one has failed.
-      if (isResting) nextThrottledProbeAt = now + throttledProbeMs
-      else nextProbeAt = now + 2 * timeoutMs
+      nextProbeAt = now + 2 * timeoutMs
       return true
     },
 
     answered(askedAt: number): void {
-      // A request from before the outage or before the throttling proves nothing about the present.
+      // A request from before the outage proves nothing about the present.
       if (awaySince > 0 && askedAt < awaySince) return
-      if (restsUntil > 0 && askedAt <= throttledAt) return
-      const wasAway = awaySince > 0
+      if (rest.isAfter(askedAt)) return
       strikes = 0
-      restsUntil = 0
-      if (!wasAway && !isThrottleReported) return
-      if (wasAway) backAt = Date.now()
+      const wasReported = rest.end()
+      const wasAway = awaySince > 0
       awaySince = 0
-      isThrottleReported = false
-      listener.back()
+      if (wasAway) backAt = Date.now()
+      if (wasAway || wasReported) listener.back()
     },
 
     failed: strike,
+    rest: rest.begin,
+  }
+}
 
-    rest(ms: number): void {
+/** The time for which an endpoint throttles requests. During a long one it is probed. */
+function createRest(
+  listener: Pick<HealthListener, 'throttled'>,
+  { timeoutMs, throttledProbeMs }: RpcWaits,
+) {
+  let until = 0
+  let throttledAt = 0
+  let nextProbeAt = 0
+  let isReported = false
+  return {
+    until: () => until,
+    /** True for a request from before the last throttling: its answer proves nothing. */
+    isAfter: (askedAt: number) => until > 0 && askedAt <= throttledAt,
+
+    isProbeDue(now: number): boolean {
+      if (now < nextProbeAt) return false
+      nextProbeAt = now + throttledProbeMs
+      return true
+    },
+
+    begin(ms: number): void {
       throttledAt = Date.now()
-      nextThrottledProbeAt = throttledAt + throttledProbeMs
-      restsUntil = Math.max(restsUntil, throttledAt + ms)
-      if (ms < timeoutMs || isThrottleReported) return
-      isThrottleReported = true
+      nextProbeAt = throttledAt + throttledProbeMs
+      until = Math.max(until, throttledAt + ms)
+      if (ms < timeoutMs || isReported) return
+      isReported = true
       listener.throttled(ms)
+    },
+
+    /** @returns True when the throttling was reported. */
+    end(): boolean {
+      const wasReported = isReported
+      isReported = false
+      until = 0
+      return wasReported
     },
   }
 }
