@@ -1,7 +1,7 @@
 import { invalidRequest } from '../../../domain/errors.js'
 
 /**
- * Parses the body of a request: the value that `JSON.parse` returns, but only when it says the same as the bytes.
+ * Parses the body of a request like `JSON.parse`, and rejects what that would change silently.
  *
  * @throws {ServiceError} INVALID_REQUEST when the bytes are not UTF-8 or not JSON, when an object has a name twice, or
  *   when a number has more digits than a double keeps.
