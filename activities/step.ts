@@ -18,7 +18,7 @@ import { transactionUrl, type Registry } from '../evm/registry.js'
 import { HOUR_MS } from '../runtime/durations.js'
 import type { Chains } from '../evm/connect.js'
 import type { Db } from '../db/client/connect.js'
-import type { PriceLimits } from '../domain/limits.js'
+import type { PlanLimits } from '../domain/limits.js'
 import type { Outcomes } from '../operations/watchOutcomes.js'
 import type { PlanStep } from '../domain/intent/intent.js'
 
@@ -27,8 +27,8 @@ export type Tools = {
   chains: Chains
   registry: Registry
   outcomes: Outcomes
-  /** Highest costs of swaps and bridges. Defaults to `defaultLimits`. */
-  limits?: PriceLimits
+  /** Limits of plans. Defaults to `defaultLimits`. */
+  limits?: PlanLimits
   /** Age of a burn at which its intent is marked as failed. The wait for the money continues. */
   bridgeGiveUpMs: number
   /** Aborts when the worker stops. Waiting activities then release their slot at once. */

@@ -17,7 +17,7 @@ export async function recordYields(
   { takenAt }: RecordYieldsInput,
 ): Promise<{ recorded: number; unavailable: string[] }> {
   const { answers, unavailable } = await askChains(chains.list, (client) => readRates(client))
-  const rates = answers.flat()
+  const rates = answers.flatMap((answer) => answer.rates)
   await insertYields(db, rates, new Date(takenAt))
   return { recorded: rates.length, unavailable }
 }

@@ -1,14 +1,15 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import { leastOutput, mostFee, type PriceLimits } from '../domain/limits.js'
+import { leastOutput, mostFee, mostOutput, type PriceLimits } from '../domain/limits.js'
 import type { Call } from '../domain/intent/operation.js'
 
 /**
  * What a wallet may do in one operation, derived from the plan and not from the calls. `token` is the token it spends,
- * `contract` the called contract, `units` the most base units that may move.
+ * `contract` the called contract, `units` the most base units that may move. `leastShares`: of a vault, what the last
+ * call demands.
  */
 export type Allowance = { wallet: string; token: string; contract: string; units: bigint } & (
-  | { kind: 'deposit' }
+  | { kind: 'deposit'; leastShares?: bigint }
   /** `everything`: the amount is the wallet's whole position. */
   | { kind: 'withdraw'; everything: boolean }
   /** `finality`: the threshold of the plan's speed. `limits` apply to any plan. */
@@ -34,6 +35,7 @@ const vocabulary = new Interface([
   'function deposit(uint256 assets, address receiver)',
   'function withdraw(uint256 assets, address receiver, address owner)',
   'function redeem(uint256 shares, address receiver, address owner)',
+  'function transfer(address to, uint256 shares)',
   // Compound III
   'function supply(address asset, uint256 amount)',
   'function withdraw(address asset, uint256 amount)',
@@ -55,6 +57,9 @@ export function assertAllowed(calls: Call[], allowance: Allowance): void {
   let moved = 0n
   for (const call of calls) moved += allowedMovement(call, allowance)
   if (moved === 0n) throw refusal('the calls must move money.')
+  if (allowance.kind === 'deposit' && allowance.leastShares && !demandsShares(calls.at(-1))) {
+    throw refusal('a deposit into a vault must end with its minimum of shares.')
+  }
   if (moved > allowance.units) throw refusal('the calls together must move no more than the plan.')
 }
 
@@ -81,8 +86,17 @@ function allowedMovement({ to, data }: Call, allowance: Allowance): bigint {
   }
 }
 
-function deposited(signature: string, args: unknown[], { wallet, token, units }: Allowance) {
+/** A transfer of the wallet's shares to itself: it moves nothing, and reverts when they are fewer. */
+const SHARES = 'transfer(address,uint256)'
+const demandsShares = (call?: Call) => call !== undefined && decode(call.data).signature === SHARES
+
+function deposited(signature: string, args: unknown[], allowance: AllowanceOf<'deposit'>) {
+  const { wallet, token, units, leastShares } = allowance
   switch (signature) {
+    case SHARES:
+      same(args[0], wallet, 'the shares must stay in the wallet')
+      if (args[1] !== leastShares) throw refusal('the minimum of shares must be the computed one.')
+      return 0n
     case 'supply(address,uint256,address,uint16)':
       same(args[0], token, 'the asset must be the token of the plan')
       same(args[2], wallet, 'the deposit must belong to the wallet')
@@ -163,6 +177,10 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   if (minimum < leastOutput(swappedUnits, limits)) {
     const percent = 100 - Number(limits.swapLossBps) / 100
     throw refusal(`the swap must return at least ${percent} % of its input.`)
+  }
+  if (minimum > mostOutput(swappedUnits, limits)) {
+    const percent = 100 + Number(limits.swapLossBps) / 100
+    throw refusal(`the minimum of the swap must be at most ${percent} % of its input.`)
   }
   return swappedUnits
 }

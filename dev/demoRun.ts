@@ -128,7 +128,7 @@ function describeProgress({ status, executionPlan, results }: Intent): string {
 }
 
 function reportTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
-  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(4)})`
+  const gas = `gas ${Number(gasUsed).toLocaleString('en')} (${gasCostUsd === null ? 'cost unknown' : `$${gasCostUsd.toFixed(4)}`})`
   report(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
 }
 

@@ -5,7 +5,10 @@ import { divideUp } from './money.js'
  * in any plan.
  */
 export type PriceLimits = {
-  /** Highest loss of a swap between two dollar tokens, against parity. */
+  /**
+   * Largest distance of a swap between two dollar tokens from parity, in both directions: a surplus means that the
+   * token received is worth less.
+   */
   swapLossBps: bigint
   /** Highest deviation of a swap's price from its pool's average of the last minutes. */
   swapDriftBps: bigint
@@ -13,14 +16,27 @@ export type PriceLimits = {
   bridgeFeeBps: bigint
 }
 
+/** Limits on the markets that the planner chooses. Deposits into a market that all lenders leave would be stuck. */
+export type LendLimits = {
+  /** Highest borrowed part of a market's deposits, in basis points. */
+  utilizationBps: bigint
+  /** A market has at least this many times the deposit in cash. */
+  cashTimes: bigint
+}
+
+/** All limits of the planner. */
+export type PlanLimits = PriceLimits & LendLimits
+
 /**
  * Circle's fast transfers cost 1 to 14 basis points, and a plan allows a fifth above the reported fee.
  * @see https://developers.circle.com/cctp/technical-guide#fees
  */
-export const defaultLimits: PriceLimits = {
+export const defaultLimits: PlanLimits = {
   swapLossBps: 100n,
   swapDriftBps: 50n,
   bridgeFeeBps: 20n,
+  utilizationBps: 9_800n,
+  cashTimes: 10n,
 }
 
 /** Additional limits of the signer: base units of dollars that may move in 24 hours. Absent: unlimited. */
@@ -38,6 +54,10 @@ const WHOLE_BPS = 10_000n
 /** The fewest base units that a swap between dollar tokens with equal decimals must return. */
 export const leastOutput = (units: bigint, { swapLossBps }: PriceLimits): bigint =>
   divideUp(units * (WHOLE_BPS - swapLossBps), WHOLE_BPS)
+
+/** The most base units that a swap between dollar tokens with equal decimals may return. */
+export const mostOutput = (units: bigint, { swapLossBps }: PriceLimits): bigint =>
+  (units * (WHOLE_BPS + swapLossBps)) / WHOLE_BPS
 
 /** The most base units that a bridge may keep. */
 export const mostFee = (units: bigint, { bridgeFeeBps }: PriceLimits): bigint =>

@@ -90,6 +90,12 @@ export function sumUsd(values: number[]): number {
   return values.reduce((sum, value) => sum + Math.round(value * 1e6), 0) / 1e6
 }
 
+/** The sum of values in USD, null when one of them is unknown. */
+export function sumKnownUsd(values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === values.length ? sumUsd(known) : null
+}
+
 const atMost = (decimals: number) => `must have at most ${decimals} decimals`
 const asText = `must be sent as text when it has more than ${EXACT_DIGITS} digits`
 const invalidAmount = (rule: string): ServiceError => invalidRequest('amount', `amount ${rule}.`)

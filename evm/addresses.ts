@@ -5,6 +5,7 @@ export type Vault = { address: string; lendsTo: { pool: string; aToken: string }
 export type Contracts = {
   usdc: string
   ethUsdFeed: string
+  usdcUsdFeed?: string | undefined
   /** Another USD token that Aave lists. */
   testDollar?: string | undefined
   /** A pool, and its asset that is lent. */
@@ -19,8 +20,8 @@ export type Contracts = {
 
 /**
  * Public testnet addresses. USDC and CCTP v2: Circle's lists. Aave: aave-address-book 4.44.22. Comet: deployments in
- * Compound's repository. Uniswap v3: its list of deployments. Feeds: Chainlink's ETH / USD feeds. Markets are listed
- * only if they accept Circle's USDC, or a token that a Uniswap pool can swap it into.
+ * Compound's repository. Uniswap v3: its list of deployments. Feeds: Chainlink's ETH / USD and USDC / USD feeds. Markets
+ * are listed only if they accept Circle's USDC, or a token that a Uniswap pool can swap it into.
  * @see https://developers.circle.com/stablecoins/usdc-contract-addresses
  * @see https://developers.circle.com/cctp/references/contract-addresses
  * @see https://github.com/bgd-labs/aave-address-book
@@ -32,6 +33,7 @@ export const testnetContracts = {
   'ethereum-sepolia': {
     usdc: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
     ethUsdFeed: '0x694AA1769357215DE4FAC081bf1f309aDC325306',
+    usdcUsdFeed: '0xA2F78ab2355fe2f984D808B5CeE7FD0A93D5270E',
     // The token of Aave's own faucet, which is also called USDC there.
     testDollar: '0x94a9D9AC8a22534E3FaCa9F4e7F2E2cf85d5E4C8',
     aave: {
@@ -49,6 +51,7 @@ export const testnetContracts = {
   'arbitrum-sepolia': {
     usdc: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d',
     ethUsdFeed: '0xd30e2101a97dcbAeBCBC04F14C3f624E67A35165',
+    usdcUsdFeed: '0x0153002d20B96532C639313c2d54c3dA09109309',
     aave: {
       pool: '0xBfC91D59fdAA134A4ED45f7B584cAf96D7792Eff',
       asset: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d',
@@ -63,6 +66,8 @@ export const testnetContracts = {
   'base-sepolia': {
     usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
     ethUsdFeed: '0x4aDC67696bA383F43DD60A9e78F2C97Fbbfc7cb1',
+    // The same address as another feed on Arbitrum Sepolia.
+    usdcUsdFeed: '0xd30e2101a97dcbAeBCBC04F14C3f624E67A35165',
     // An earlier Aave pool, and a Comet from a branch of Compound's repository. Aave's current pool lists only a USD
     // token of its own.
     candidates: {

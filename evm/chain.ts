@@ -49,6 +49,8 @@ export type Chain = {
   /** Uniswap v3 with QuoterV2 and SwapRouter02, and the one pool of each pair. */
   uniswap?: { factory: string; quoter: string; router: string; pools: SwapPool[] }
   ethUsdFeed: string
+  /** Absent: USDC counts as one USD. */
+  usdcUsdFeed?: string | undefined
   /** Blocks required for a confirmation, including the operation's own block. */
   confirmations: number
   /** Blocks below the head that count as final on a node without the tag `finalized`. */

@@ -8,7 +8,13 @@ import { askPool, type Pool } from './rpc/pool.js'
 import { usualWaits, type RpcWaits } from './rpc/waits.js'
 import type { PartLog } from '../runtime/log.js'
 
-export { didAnswer, isRefusedForGood, isRevert, revertedWith } from './rpc/errors.js'
+export {
+  didAnswer,
+  isContractFault,
+  isRefusedForGood,
+  isRevert,
+  revertedWith,
+} from './rpc/errors.js'
 
 /** Client of one chain. Requests made in the same tick share one JSON-RPC batch. */
 export type ChainClient = {

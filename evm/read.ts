@@ -74,7 +74,14 @@ function unreadable(
   cause?: unknown,
 ): ServiceError {
   const reason = answer === '0x' ? 'no contract there' : 'an answer of another shape'
-  const details = { chain, method: 'eth_call', answered: true, reverted: false, reason }
+  const details = {
+    chain,
+    method: 'eth_call',
+    answered: true,
+    reverted: false,
+    decoded: false,
+    reason,
+  }
   return new ServiceError(
     'RPC_ERROR',
     `${chain} cannot return ${name} of ${to}: ${reason}.`,

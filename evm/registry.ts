@@ -33,6 +33,7 @@ const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 export const devnetContracts = z.object({
   usdc: address,
   ethUsdFeed: address,
+  usdcUsdFeed: address.optional(),
   tokenMessenger: address,
   messageTransmitter: address,
   aavePool: address,
@@ -96,7 +97,7 @@ function toChain(
   contracts: Contracts & { cctp: BridgeDeployment },
   timing: ChainTiming,
 ): Chain {
-  const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
+  const { usdc, testDollar, ethUsdFeed, usdcUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain, usdcName } = chainFacts[name]
   return {
     name,
@@ -107,7 +108,7 @@ function toChain(
     markets: listMarkets(contracts),
     cctp: { domain, ...cctp },
     ...(uniswap ? { uniswap: { ...uniswap, pools: testDollar ? [dollarPool] : [] } } : {}),
-    ethUsdFeed,
+    ...{ ethUsdFeed, usdcUsdFeed },
     ...timing,
     ...pricing[name],
     maxFeeCapWei: 500n * GWEI,

@@ -198,3 +198,20 @@ export async function findUnsettled(
   const [row] = await selectScoped<Unsettled>(db, accountId, query)
   return row
 }
+
+/** True while a withdrawal of the wallet may be executed on the chain after the block `head`. */
+export async function hasOpenWithdrawal(
+  db: Db,
+  { walletId, chainId }: Pick<Operation, 'walletId' | 'chainId'>,
+  head: bigint,
+): Promise<boolean> {
+  const found = await db('operation')
+    .where({ wallet_id: walletId, chain_id: chainId.toString(), kind: 'withdraw' })
+    .where((open) => {
+      void open
+        .whereIn('state', ['queued', 'deferred', 'signed'])
+        .orWhere((mined) => void mined.where('block_number', '>', head.toString()))
+    })
+    .first<{ id: string } | undefined>('id')
+  return found !== undefined
+}

@@ -60,7 +60,8 @@ export function explainRefusal(
     const idle = isLack(error) && findIdle(request.amountUnits, state)
     if (idle) return capabilityDisabled(what, idle.why)
     const isAsked = ({ chain }: { chain: string }) => !request.chain || chain === request.chain
-    const [part] = state.rates.some(isAsked) ? [] : (state.disabled ?? []).filter(isAsked)
+    const { disabled = [], unreadable = [] } = state
+    const [part] = state.rates.some(isAsked) ? [] : [...disabled, ...unreadable].filter(isAsked)
     return part ? capabilityDisabled(what, part.why) : error
   }
   const client = request.action === 'withdraw' ? find(clients, request.chain) : undefined
@@ -82,9 +83,11 @@ export function allDisabled({ action }: IntentRequest, clients: ChainClient[]): 
 function whyNotWithdrawable(
   client: ChainClient,
   { asset: wanted }: IntentRequest,
-  { positions }: MarketState,
+  { positions, unreadable = [] }: MarketState,
 ): string | undefined {
   const { name, markets } = client.chain
+  const unknown = unreadable.find(({ chain }) => chain === name)
+  if (unknown) return unknown.why
   const missing = markets.find((market) => !isThere(client, market))
   if (missing) return disabledBecause(client, `market:${missing.address}`)
   const isSwapped = positions.some(({ chain, asset }) => chain === name && asset !== wanted)

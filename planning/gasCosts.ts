@@ -18,16 +18,20 @@ const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
 /** `baseFeeWei`: base fee per unit of gas, where known. */
 export type PricedPlace = Place & { baseFeeWei?: bigint | undefined }
 
-/** Estimated cost of an operation of each kind in USD, including the L1 data fee of a rollup. */
+/**
+ * Estimated cost of an operation of each kind in USD, including the L1 data fee of a rollup. Undefined while no feed has
+ * a price of ETH.
+ */
 export async function readGasUsd(
   place: PricedPlace,
   others: Place[],
-): Promise<Record<GasKind, number>> {
+): Promise<Record<GasKind, number> | undefined> {
   const [weiPerGas, { weiPerByte }, ethPrice] = await Promise.all([
     readGasPrice(place.client, place.baseFeeWei),
     readL1PriceAt(place.client, place),
     readAnyEthPrice(place, others),
   ])
+  if (ethPrice === undefined) return undefined
   const costs = Object.entries(usual).map(([kind, { gas, bytes }]) => [
     kind,
     gasCostUsd(gas * weiPerGas + bytes * weiPerByte, ethPrice),

@@ -5,11 +5,12 @@ import {
   type IndexedBlock,
   type KnownBlock,
 } from '../db/intents/reservations.js'
-import { defaultLimits, type PriceLimits } from '../domain/limits.js'
-import { readRates } from '../evm/lending/markets.js'
+import { defaultLimits, type PlanLimits } from '../domain/limits.js'
+import { readUsdcPriceAt } from '../evm/prices.js'
+import { readRates, type MarketRates, type UnreadableMarket } from '../evm/lending/markets.js'
 import { chainsNamedBy } from './disabled.js'
 import { readGasUsd, type PricedPlace } from './gasCosts.js'
-import { readAsset, readMarketPositions, type MarketPosition } from './positions.js'
+import { readAsset, readMarketPositions, type MarketPosition, type WalletAt } from './positions.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, withPauses, type PausedPosition } from './paused.js'
 import { routesOver, type Routes } from './routes.js'
@@ -27,9 +28,14 @@ export type ChainSnapshot = {
   isAhead?: true
   balanceUnits: bigint
   holdings: MarketPosition[]
-  gasUsd: Record<GasKind, number>
+  /** Markets without a rate, or for a withdrawal without a position. */
+  unreadable: UnreadableMarket[]
+  /** Undefined while the price of ETH is unknown. */
+  gasUsd: Record<GasKind, number> | undefined
   rates: Rate[]
   swaps: SwapQuote[]
+  /** USD per USDC with 8 decimals, undefined when unknown. */
+  usdcPriceE8: bigint | undefined
 }
 
 /**
@@ -41,11 +47,11 @@ export type MarketSnapshot = Routes & {
   snapshots: ChainSnapshot[]
   paused: PausedPosition[]
   silent: string[]
-  limits: PriceLimits
+  limits: PlanLimits
 }
 
 /** `limits`: limits on costs. Absent: the defaults. */
-export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
+export type MarketTools = { db: Db; chains: Chains; limits?: PlanLimits }
 
 /**
  * Reads planning data from all chains. Balances are read at the indexed block: at another block, money that an operation
@@ -128,17 +134,31 @@ async function readSnapshot(
   const { client, indexed, block } = view
   const holder = { wallet, block: { blockHash: indexed.hash }, offered: block }
   const readSwaps = async () => {
-    const holdings = request.action === 'withdraw' ? await readMarketPositions(client, holder) : []
-    return { holdings, swaps: await readQuotes(view, request, holdings) }
+    const lent = await readLent(client, holder, request)
+    return { ...lent, swaps: await readQuotes(view, request, lent.holdings) }
   }
-  const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
-    readAsset(client, request.asset, holder),
-    readSwaps(),
-    request.action === 'bridge' ? [] : readRates(client, block),
-    readGasUsd(view, others),
-  ])
-  return { client, indexed, balanceUnits, holdings, rates, gasUsd, swaps }
+  const [balanceUnits, { holdings, swaps, ...lent }, offered, gasUsd, usdcPriceE8] =
+    await Promise.all([
+      readAsset(client, request.asset, holder),
+      readSwaps(),
+      request.action === 'bridge' ? noRates : readRates(client, block),
+      readGasUsd(view, others),
+      readUsdcPriceAt(view),
+    ])
+  const { rates } = offered
+  // A withdrawal needs no rate, and a lend no position.
+  const { unreadable } = request.action === 'withdraw' ? lent : offered
+  const money = { balanceUnits, holdings, gasUsd, usdcPriceE8 }
+  return { client, indexed, ...money, unreadable, rates, swaps }
 }
+
+const noRates: MarketRates = { rates: [], unreadable: [] }
+
+/** Only a withdrawal spends positions. */
+const readLent = (client: ChainClient, holder: WalletAt, { action }: IntentRequest) =>
+  action === 'withdraw'
+    ? readMarketPositions(client, holder)
+    : Promise.resolve({ holdings: [], unreadable: [] })
 
 /** Reads the wallet's money at the head of the chain. Undefined when the head is indexed. */
 export async function readAhead(
@@ -151,16 +171,16 @@ export async function readAhead(
   if (!head || head.number <= indexed.number) return undefined
   const block = { blockHash: head.hash }
   const holder = { wallet, block, offered: block }
-  const [balanceUnits, holdings] = await Promise.all([
+  const [balanceUnits, lent] = await Promise.all([
     readAsset(client, request.asset, holder),
-    request.action === 'withdraw' ? readMarketPositions(client, holder) : [],
+    readLent(client, holder, request),
   ])
   const { number, hash } = head
   return {
     ...snapshot,
     indexed: { ...indexed, number, hash },
     balanceUnits,
-    holdings,
+    holdings: lent.holdings,
     isAhead: true,
   }
 }

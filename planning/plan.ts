@@ -1,4 +1,4 @@
-import { ServiceError, invalidRequest } from '../domain/errors.js'
+import { ServiceError, capabilityDisabled, invalidRequest } from '../domain/errors.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import { assetOf } from '../evm/lending/markets.js'
 import {
@@ -14,12 +14,14 @@ import { toPausedChain } from './paused.js'
 import { readReservedSpending, type PlanReservations } from './reserved.js'
 import { planWithinCapacity } from './marketCapacity.js'
 import { mayNeedUnread } from './routes.js'
+import { isPegged } from '../evm/prices.js'
 import { findToken } from '../evm/registry.js'
+import type { PlanLimits } from '../domain/limits.js'
 import type { ChainClient } from '../evm/connect.js'
 import type { Db } from '../db/client/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { StepPlan, IntentRequest } from '../domain/intent/intent.js'
-import type { ChainState, MarketState, PositionState } from '../domain/plan/market.js'
+import type { ChainState, DisabledPart, MarketState, PositionState } from '../domain/plan/market.js'
 
 /**
  * A request with data of the chains and bridges. `seen`: heads that show money which the indexed blocks do not show.
@@ -83,8 +85,12 @@ async function planBeside(
   const paused = market.paused.map((holding) => toPausedChain(holding, asset, reservations))
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
+  const unreadable = snapshots.flatMap(listUnreadable)
+  assertComplete(request, unreadable)
   const { routes, limits } = market
-  const state = { chains, routes, swaps, positions, disabled, paused, limits }
+  const isDollarUnknown = !hasDollarPrice(snapshots, limits)
+  const known = { disabled, unreadable, paused, limits, isDollarUnknown }
+  const state = { chains, routes, swaps, positions, ...known }
   const capacity = { offers: snapshots, reservedInMarkets: reservations.reservedInMarkets }
   const plan = await planWithinCapacity(trx, capacity, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
@@ -158,6 +164,24 @@ function toPositions(
     availableUnits: less(units, reserved(chain, market.receiptToken)),
     isBusy: use(chain, market.address).open,
   }))
+}
+
+const listUnreadable = ({ client: { chain }, unreadable }: ChainSnapshot): DisabledPart[] =>
+  unreadable.map(({ market: { protocol }, why }) => ({ chain: chain.name, protocol, why }))
+
+/** True when a feed reports a price of USDC, and none reports one outside the limits. */
+function hasDollarPrice(snapshots: ChainSnapshot[], limits: PlanLimits): boolean {
+  const prices = snapshots.flatMap(({ usdcPriceE8 }) => usdcPriceE8 ?? [])
+  return prices.length > 0 && prices.every((price) => isPegged(price, limits))
+}
+
+/** Everything cannot be withdrawn while a position is unknown. */
+function assertComplete(request: IntentRequest, unreadable: DisabledPart[]): void {
+  if (request.action !== 'withdraw' || request.amountUnits !== 'max') return
+  const part = unreadable.find(({ chain }) => chain === request.chain)
+  const what = 'The whole position cannot be withdrawn'
+  if (part)
+    throw capabilityDisabled(what, `${part.protocol} on ${part.chain} is unknown, ${part.why}`)
 }
 
 const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)

@@ -1,13 +1,19 @@
 import { readBalance, type BlockRef } from '../evm/read.js'
 import { findToken, type Market } from '../evm/registry.js'
-import { disabledMarket, isThere, lendingProtocol } from '../evm/lending/markets.js'
+import {
+  disabledMarket,
+  isThere,
+  lendingProtocol,
+  readEach,
+  type UnreadableMarket,
+} from '../evm/lending/markets.js'
 import type { ChainClient } from '../evm/connect.js'
 
 /** A wallet's position in a market, and the cash of the market. Units of the underlying. */
 export type MarketPosition = { market: Market; units: bigint; liquidityUnits: bigint }
 
 /** A wallet at a block. `offered`: the block at which the markets' cash is read. */
-type WalletAt = { wallet: string; block: BlockRef; offered: BlockRef }
+export type WalletAt = { wallet: string; block: BlockRef; offered: BlockRef }
 
 /** The wallet's balance of the asset. Zero where the chain does not list it. */
 export async function readAsset(
@@ -19,20 +25,20 @@ export async function readAsset(
   return token ? readBalance(client, { token, owner: wallet, block }) : 0n
 }
 
+type MarketPositions = { holdings: MarketPosition[]; unreadable: UnreadableMarket[] }
+
 /** Includes markets that accept no deposits: their positions can be withdrawn if the market reports them. */
 export async function readMarketPositions(
   client: ChainClient,
   holder: WalletAt,
-): Promise<MarketPosition[]> {
+): Promise<MarketPositions> {
   const markets = client.chain.markets.filter((market) => isThere(client, market))
-  const holdings = await Promise.all(
-    markets.map(async (market) => {
-      const holding = readHolding(client, market, holder)
-      if (disabledMarket(client, market) === undefined) return holding
-      return holding.catch(() => undefined)
-    }),
-  )
-  return holdings.filter((holding) => holding !== undefined)
+  const { answers, unreadable } = await readEach(markets, (market) => {
+    const holding = readHolding(client, market, holder)
+    if (disabledMarket(client, market) === undefined) return holding
+    return holding.catch(() => undefined)
+  })
+  return { holdings: answers.filter((holding) => holding !== undefined), unreadable }
 }
 
 async function readHolding(

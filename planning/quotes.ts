@@ -18,11 +18,19 @@ export async function readQuotes(
 ): Promise<SwapQuote[]> {
   const asset = findToken(client.chain, request.asset)
   if (request.action === 'bridge' || !asset) return []
-  const wanted = otherTokens(client, asset).map((token) => {
-    if (request.action === 'lend') return { from: asset, to: token, unitsIn: request.amountUnits }
+  const wanted = otherTokens(client, asset).flatMap((token) => {
+    if (request.action === 'lend') {
+      const { amountUnits: unitsIn } = request
+      // Money is lent only where it could come back.
+      return [
+        { from: asset, to: token, unitsIn },
+        { from: token, to: asset, unitsIn },
+      ]
+    }
     const lent = holdings.filter(({ market }) => market.underlying === token.address)
     const before = request.unswapped?.asset === token.symbol ? request.unswapped.units : 0n
-    return { from: token, to: asset, unitsIn: lent.reduce((sum, { units }) => sum + units, before) }
+    const unitsIn = lent.reduce((sum, { units }) => sum + units, before)
+    return [{ from: token, to: asset, unitsIn }]
   })
   const quotes = await Promise.all(
     wanted

@@ -1,4 +1,5 @@
-import { isRevert, type ChainClient } from '../evm/connect.js'
+import { didAnswer, type ChainClient } from '../evm/connect.js'
+import { lendingProtocol } from '../evm/lending/markets.js'
 import { readLogRange } from '../evm/logs/logRange.js'
 import { readEthPrice } from '../evm/prices.js'
 import { readLogs, readReceipt, type Block, type EventLog, type Receipt } from '../evm/read.js'
@@ -11,6 +12,7 @@ import {
 } from '../operations/indexing/watched.js'
 import { isOutcomeOf, outcomeFilter, readOutcome } from '../evm/logs/outcomes.js'
 import { toMined } from './outcomeLogs.js'
+import type { Market } from '../evm/registry.js'
 import type { Db } from '../db/client/connect.js'
 import type { DriverTools } from './relayerTools.js'
 import type { IndexingTools } from './reorgs.js'
@@ -70,11 +72,10 @@ export async function matchOutcomes(
     return outcome && operation.blockHash !== outcome.log.blockHash ? [{ operation, outcome }] : []
   })
   if (matched.length === 0) return []
-  const ethPriceE8 = await readEthPrice(client).catch((error: unknown) => {
-    if (!isRevert(error)) throw error
-    report.error({ err: error, chain: chain.name }, 'ETH price missing, gas counted as free')
-    return 0n
-  })
+  const ethPriceE8 = await readEthPrice(client)
+  if (ethPriceE8 === undefined) {
+    report.warn({ chain: chain.name }, 'ETH price unknown, cost of gas not recorded')
+  }
   const known = new Map(ours.map(({ receipt }) => [receipt.transactionHash, receipt]))
   return Promise.all(
     matched.map(async ({ operation, outcome }) => {
@@ -84,9 +85,25 @@ export async function matchOutcomes(
         throw new Error('The receipt belongs to another block than the log.')
       }
       const bundleTransaction = { receipt, isOurs: known.has(transactionHash) }
-      return toMined(chain, operation, { outcome, bundleTransaction, ethPriceE8 })
+      const { market, ...mined } = toMined(chain, operation, {
+        ...{ outcome, bundleTransaction, ethPriceE8 },
+      })
+      return { ...mined, sharePrice: market && (await findSharePrice(client, market, blockHash)) }
     }),
   )
+}
+
+/** Undefined when the node no longer has the state of the block. The price only serves the earnings of a position. */
+async function findSharePrice(
+  client: ChainClient,
+  market: Market,
+  blockHash: string,
+): Promise<bigint | undefined> {
+  const read = lendingProtocol(market).readSharePrice(client, market, { blockHash })
+  return read.catch((error: unknown) => {
+    if (didAnswer(error)) return undefined
+    throw error
+  })
 }
 
 /** One of our transactions in a block, with the send that was mined. */

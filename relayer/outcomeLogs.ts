@@ -1,5 +1,5 @@
 import { isSameAddress } from '../evm/address.js'
-import { ENTRY_POINT_ADDRESS, type Chain } from '../evm/registry.js'
+import { ENTRY_POINT_ADDRESS, type Chain, type Market } from '../evm/registry.js'
 import { gasCostUsd } from '../domain/money.js'
 import { topicOf } from '../evm/logs/events.js'
 import {
@@ -21,15 +21,19 @@ const REVERT_REASON_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 /** The transaction that included an operation. Another party may have sent it. */
 export type ExecutingTransaction = { receipt: Receipt; isOurs: boolean }
 
-/** Where an operation was mined. `ethPriceE8`: USD per ETH with 8 decimals. */
-type Mining = { outcome: OutcomeLog; bundleTransaction: ExecutingTransaction; ethPriceE8: bigint }
+/** Where an operation was mined. `ethPriceE8`: USD per ETH with 8 decimals, undefined when unknown. */
+type Mining = {
+  outcome: OutcomeLog
+  bundleTransaction: ExecutingTransaction
+  ethPriceE8: bigint | undefined
+}
 
 /** The result of one operation in the receipt of its transaction. */
 export function toMined(
   chain: Chain,
   operation: WatchedOperation,
   { outcome: { log, success }, bundleTransaction, ethPriceE8 }: Mining,
-): MinedOperation {
+): MinedOperation & { market?: Market | undefined } {
   const { receipt } = bundleTransaction
   const share = shareOf(chain, operation, { bundleTransaction, own: log })
   const gasUsed = share.gasUsed
@@ -43,8 +47,9 @@ export function toMined(
     minedAt: log.minedAt,
     logIndex: log.logIndex,
     gasUsed,
-    gasCostUsd: gasCostUsd(costWei, ethPriceE8),
+    gasCostUsd: ethPriceE8 === undefined ? null : gasCostUsd(costWei, ethPriceE8),
     units: moved?.units,
+    market: moved?.market,
     messageSent: moved?.message,
     refusal: success ? undefined : readRevertReason(log, receipt),
   }

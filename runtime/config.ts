@@ -1,18 +1,18 @@
 import { chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
 import { ServiceError } from '../domain/errors.js'
-import { defaultLimits, type PriceLimits } from '../domain/limits.js'
+import { defaultLimits, type PlanLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import {
   failureHoldPresets,
   failureHolds,
   failureHoldVariable,
-  prices,
   refillPresets,
   refillVariable,
   refills,
   rpcUrls,
   schemas,
 } from './settings.js'
+import { lending, prices } from './limitSettings.js'
 import type { z } from 'zod'
 import type { FundingLimits } from '../domain/intent/funding.js'
 import type { RefillLimits } from '../domain/refill.js'
@@ -79,14 +79,19 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
 
 /** Roles that neither plan nor sign use the default limits. */
 function limitsIn(
-  settings: { NETWORK: string } & Partial<Record<keyof typeof prices, number>>,
-): PriceLimits {
+  settings: { NETWORK: string } & Partial<
+    Record<keyof typeof prices | keyof typeof lending, number>
+  >,
+): PlanLimits {
   const { SWAP_MAX_LOSS_BPS, SWAP_MAX_DRIFT_BPS, BRIDGE_MAX_FEE_BPS } = settings
-  const { swapLossBps, swapDriftBps, bridgeFeeBps } = defaultLimits
+  const { LEND_MAX_UTILIZATION_BPS, LEND_MIN_CASH_TIMES } = settings
+  const { swapLossBps, swapDriftBps, bridgeFeeBps, utilizationBps, cashTimes } = defaultLimits
   return {
     swapLossBps: BigInt(SWAP_MAX_LOSS_BPS ?? swapLossBps),
     swapDriftBps: BigInt(SWAP_MAX_DRIFT_BPS ?? swapDriftBps),
     bridgeFeeBps: BigInt(BRIDGE_MAX_FEE_BPS ?? bridgeFeeBps),
+    utilizationBps: BigInt(LEND_MAX_UTILIZATION_BPS ?? utilizationBps),
+    cashTimes: BigInt(LEND_MIN_CASH_TIMES ?? cashTimes),
   }
 }
 

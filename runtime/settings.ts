@@ -1,17 +1,9 @@
 import { z } from 'zod'
 import { chainNames, networks, variableSuffix, type ChainName } from '../evm/registry.js'
-import { defaultLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
+import { lending, numberBetween, prices, wholeNumber } from './limitSettings.js'
 import type { RefillLimits } from '../domain/refill.js'
 
-const numberBetween = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max))
-const wholeNumber = (min: number, max: number, preset: number) =>
-  numberBetween(min, max).default(preset)
 /** Decimal text of ETH, as wei. */
 const ether = z
   .string()
@@ -89,18 +81,6 @@ export const failureHoldVariable = (name: ChainName) => `${FAILURE_HOLD}_${varia
 /** Circle's attestation service for test networks, which needs no API key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
-/** Highest costs of swaps and bridges, for the planning processes and the signer. */
-export const prices = {
-  SWAP_MAX_LOSS_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapLossBps)).describe(
-    'Highest loss of a swap, in hundredths of a percent. The same value for all readers.',
-  ),
-  SWAP_MAX_DRIFT_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapDriftBps)).describe(
-    'Largest distance of a pool from its ten-minute average, in hundredths of a percent. The same value for all readers.',
-  ),
-  BRIDGE_MAX_FEE_BPS: wholeNumber(0, 10_000, Number(defaultLimits.bridgeFeeBps)).describe(
-    'Highest fee of a bridge, in hundredths of a percent. The same value for all readers.',
-  ),
-}
 /** Whole dollars. */
 const dollars = z
   .string()
@@ -119,6 +99,7 @@ export const schemas = {
     ...common,
     ...temporal,
     ...prices,
+    ...lending,
     API_HOST: z.string().default('127.0.0.1').describe('Address on which the API listens.'),
     API_PORT: wholeNumber(0, 65_535, 3_000).describe(
       'Port on which the API listens. 0 chooses a free port.',
@@ -149,6 +130,7 @@ export const schemas = {
     ...common,
     ...temporal,
     ...prices,
+    ...lending,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72).describe(
       'Hours until an intent without an attestation of its burn is marked as failed. The service still waits for the money.',
     ),

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../../evm/connect.js'
 import type { Registry } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
-import type { PriceLimits } from '../../domain/limits.js'
+import type { PlanLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/intent/funding.js'
 import type { Passwords } from './auth/passwords.js'
 import type { Prober } from '../../operations/health/watch.js'
@@ -19,7 +19,7 @@ export type Services = {
   chains: Chains
   registry: Registry
   /** Upper bounds for swap and bridge costs. */
-  limits?: PriceLimits
+  limits?: PlanLimits
   /** Reports capabilities that are broken. */
   prober: Prober
   temporal: Client

@@ -62,7 +62,7 @@ const warning = z
   .strictObject({
     code: z.enum(warningCodes).meta({
       description:
-        '`NOT_WORTH_IT`: bridge, swap and gas cost more than a year in the market earns. `ASSET_CHANGES`: the plan lends another token than the requested one. `MARKET_NEARLY_FULL`: the deposit uses most of the remaining capacity of the market.',
+        '`NOT_WORTH_IT`: bridge, swap and gas cost more than a year in the market earns. `ASSET_CHANGES`: the plan lends another token than the requested one. `MARKET_NEARLY_FULL`: the deposit uses most of the remaining capacity of the market. `LOW_LIQUIDITY`: most of the market is borrowed, or it has little cash, so the deposit may not be withdrawable at any time. Only for a named chain without another market. `COSTS_UNKNOWN`: no feed has a price of ETH, so gas is not counted, or USDC is not worth a dollar.',
     }),
     message: text('Description of the warning.', 'USDC is swapped to TUSD on the way.'),
   })
@@ -75,7 +75,7 @@ const alternative = z
     asset,
     apy,
     netUsd: figure(
-      'Yield of one year minus the costs of bridge, swap and gas, in USD. Absent for a market that cannot be reached.',
+      'Yield of one year minus the costs of bridge, swap and gas, in USD. Absent for a market that cannot be reached, and while a price is unknown.',
       0.0345,
     ).optional(),
     why: text('Why it was not chosen.', 'It pays less, 3.70 %.'),
@@ -91,7 +91,10 @@ const executionPlan = z
     targetProtocol: protocol.optional(),
     expectedApy: apy.optional(),
     steps: z.array(step).meta({ description: 'In the order of execution.' }),
-    estimatedGasUsd: figure('Estimated cost in USD.', 0.760917),
+    estimatedGasUsd: figure(
+      'Estimated cost in USD. Null while the price of ETH is unknown.',
+      0.760917,
+    ).nullable(),
     estimatedTime: text('Range for a person to read.', '1-5 seconds'),
     reasoning: text('Why this plan was chosen.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
     warnings: z
@@ -114,7 +117,10 @@ const transaction = z
     timestamp: time('Timestamp of its block. Absent when unknown.').optional(),
     explorerUrl: explorerUrl.optional(),
     gasUsed: integerText("This operation's share of the gas.", '283473'),
-    gasCostUsd: figure('Its cost in USD, including the L1 data fee of a rollup.', 0.004803),
+    gasCostUsd: figure(
+      'Its cost in USD, including the L1 data fee of a rollup. Null when the price of ETH was unknown.',
+      0.004803,
+    ).nullable(),
     failed: z
       .literal(true)
       .optional()
@@ -127,7 +133,10 @@ const results = z
     completedSteps: count('Number of completed steps.', 1),
     transactions: z.array(transaction),
     totalGasUsed: integerText('Sum of gas.', '283506'),
-    totalGasCostUsd: figure('Sum of gas cost in USD.', 0.850518),
+    totalGasCostUsd: figure(
+      'Sum of gas cost in USD. Null when one of the costs is unknown.',
+      0.850518,
+    ).nullable(),
     finalAmount: decimalText('Amount that the last step moved, in whole tokens.', '1').optional(),
     apy: apy.optional(),
   })

@@ -56,7 +56,10 @@ const tokenBalance = z
     balance: integerText('Amount in minimal units.', '250500000'),
     balanceFormatted: decimalText('Amount with decimals applied.', '250.5'),
     decimals: count('Decimals of the token: 6 for USDC, 18 for ETH.', 6),
-    valueUsd: figure('Value in USD.', 250.5),
+    valueUsd: figure(
+      'Value in USD. Null while the price of the token is unknown.',
+      250.5,
+    ).nullable(),
   })
   .meta({ id: 'TokenBalance', description: 'What a wallet holds of one token on one chain.' })
 
@@ -71,7 +74,7 @@ export const balances = z
     chains: z
       .array(chainBalances)
       .meta({ description: 'One entry per supported chain; `tokens` is empty without funds.' }),
-    totalValueUsd: figure('Sum over all chains in USD.', 250.5),
+    totalValueUsd: figure('Sum over all chains in USD, of the tokens with a known price.', 250.5),
     unavailable,
   })
   .meta({ id: 'Balances', description: 'Token balances of a wallet on every supported chain.' })
@@ -126,7 +129,7 @@ const position = z
       .regex(/^-?\d+(\.\d+)?$/)
       .meta({
         description:
-          '`currentValue` plus `withdrawn` minus `deposited`, in whole tokens. Negative after a loss.',
+          'Interest on the deposits by intents, in whole tokens. Receipt tokens that others sent to the wallet do not count. Negative after a loss.',
         examples: ['0.25'],
       }),
     apy,

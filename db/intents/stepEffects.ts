@@ -40,7 +40,7 @@ export const toEffect = ({ sequence, kind, chain, ...row }: EffectRow): Effect =
   success: row.success,
   txHash: row.txHash,
   gasUsed: BigInt(row.gasUsed),
-  gasCostUsd: Number(row.gasCostUsd),
+  gasCostUsd: row.gasCostUsd === null ? null : Number(row.gasCostUsd),
   ...(row.units === null ? {} : { units: BigInt(row.units) }),
   blockNumber: Number(row.blockNumber),
   ...(row.blockTime === null ? {} : { minedAt: new Date(row.blockTime).toISOString() }),
@@ -49,7 +49,7 @@ export const toEffect = ({ sequence, kind, chain, ...row }: EffectRow): Effect =
 export type EffectRow = Pick<Effect, 'sequence' | 'kind' | 'chain' | 'success' | 'txHash'> & {
   state: string
   gasUsed: string
-  gasCostUsd: string
+  gasCostUsd: string | null
   units: string | null
   blockNumber: number | bigint
   blockTime: string | Date | null

@@ -33,6 +33,8 @@ create table operation (
   log_index int,
   gas_used numeric(78, 0),
   gas_cost_usd numeric(20, 6),
+  -- Of a deposit or withdrawal: base units per 10^27 shares of its market at its block. Null: unknown.
+  share_price numeric,
   -- Base units moved, read from the operation's own logs.
   units numeric(78, 0),
   created_at timestamptz not null default clock_timestamp(),
@@ -111,7 +113,8 @@ grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, ch
   operation to steward_worker;
 grant update (chain_key, input, state, code, message, lease_owner, leased_until) on operation to steward_worker;
 grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
-  block_hash, log_index, gas_used, gas_cost_usd, units, inclusion_failures, reverts, spent_since, block_time) on operation to steward_relayer;
+  block_hash, log_index, gas_used, gas_cost_usd, share_price, units, inclusion_failures, reverts, spent_since,
+  block_time) on operation to steward_relayer;
 grant update (state, code, message, retry_after, refused_block, lease_owner, leased_until, lost_leases, tx_id,
   inclusion_failures, reverts, spent_since, waits_for, waits_since) on operation to steward_signer;
 

@@ -83,7 +83,8 @@ export type StepPlan = {
   /** For `lend`, in percent. */
   expectedApy?: number
   steps: PlanStep[]
-  estimatedGasUsd: number
+  /** Null while the price of ETH is unknown. */
+  estimatedGasUsd: number | null
   estimatedTime: string
   reasoning: string
   /** Warnings for the caller. Absent: none. */
@@ -92,7 +93,13 @@ export type StepPlan = {
   alternatives?: MarketAlternative[]
 }
 
-export const warningCodes = ['NOT_WORTH_IT', 'ASSET_CHANGES', 'MARKET_NEARLY_FULL'] as const
+export const warningCodes = [
+  'NOT_WORTH_IT',
+  'ASSET_CHANGES',
+  'MARKET_NEARLY_FULL',
+  'LOW_LIQUIDITY',
+  'COSTS_UNKNOWN',
+] as const
 export type PlanningWarning = { code: (typeof warningCodes)[number]; message: string }
 
 /**

@@ -1,5 +1,5 @@
 import { sourceStepOf, lastKind, type StepPlan, type PlanStep } from './intent.js'
-import { assetText } from '../money.js'
+import { assetText, sumKnownUsd } from '../money.js'
 
 /** The effect of a step as recorded by the chain. Gas figures are the operation's own share. */
 export type Effect = {
@@ -10,7 +10,8 @@ export type Effect = {
   success: boolean
   txHash: string
   gasUsed: bigint
-  gasCostUsd: number
+  /** Null when the price of ETH was unknown. */
+  gasCostUsd: number | null
   units?: bigint
   blockNumber?: number
   /** Timestamp of its block, ISO 8601. Absent when unknown. */
@@ -28,12 +29,13 @@ export type IntentResults = {
     /** ISO 8601. */
     timestamp?: string
     gasUsed: string
-    gasCostUsd: number
+    gasCostUsd: number | null
     /** True when the inner call reverted and only its gas was spent. Absent otherwise. */
     failed?: true
   }[]
   totalGasUsed: string
-  totalGasCostUsd: number
+  /** Null when one of the costs is. */
+  totalGasCostUsd: number | null
   /** Decimal text of the plan's output, and for `lend` the APY in percent. Present when all steps are completed. */
   finalAmount?: string
   apy?: number
@@ -50,7 +52,6 @@ export function completionOf(step: PlanStep, effects: Effect[]): Effect | undefi
 /** The sum of the effects of an intent. */
 export function resultsOf(plan: StepPlan, effects: Effect[]): IntentResults {
   const done = plan.steps.flatMap((step) => completionOf(step, effects) ?? [])
-  const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
   const isOver = done.length === plan.steps.length
   return {
     completedSteps: done.length,
@@ -66,7 +67,7 @@ export function resultsOf(plan: StepPlan, effects: Effect[]): IntentResults {
       ...(effect.success ? {} : { failed: true as const }),
     })),
     totalGasUsed: effects.reduce((sum, effect) => sum + effect.gasUsed, 0n).toString(),
-    totalGasCostUsd: microUsd / 1e6,
+    totalGasCostUsd: sumKnownUsd(effects.map(({ gasCostUsd }) => gasCostUsd)),
     ...(isOver ? { finalAmount: assetText(finalUnits(plan, done)) } : {}),
     ...(isOver && plan.expectedApy !== undefined ? { apy: plan.expectedApy } : {}),
   }

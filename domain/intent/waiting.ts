@@ -43,8 +43,9 @@ export const waitingCatalog = {
     message: (chain) => `The market on ${chain} has too little capacity or cash now.`,
   },
   PRICE: {
-    meaning: 'The swap would return less than the minimum of the plan. It is quoted again.',
-    message: (chain) => `The swap on ${chain} would return less than the minimum of the plan now.`,
+    meaning:
+      'The swap or the vault would return less than its minimum, or the tokens are not worth the same. It is quoted again.',
+    message: (chain) => `The price on ${chain} is outside the limits of the plan now.`,
   },
   DAILY_LIMIT: {
     meaning: 'A daily limit of the deployment is reached. It continues when the limit allows.',

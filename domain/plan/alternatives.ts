@@ -8,6 +8,7 @@ import type { Rate } from '../yields.js'
 const MOST = 5
 const YEAR_DAYS = 365
 
+/** Without a candidate: the market has no route, or is at risk. */
 type Option = { rate: Rate; candidate: Candidate | undefined }
 
 /**
@@ -21,7 +22,10 @@ export function alternativesOf(
 ): MarketAlternative[] {
   const options = state.rates
     .filter((rate) => rate !== best.rate)
-    .map((rate): Option => ({ rate, candidate: findCandidate(request, state, rate) }))
+    .map((rate): Option => {
+      const candidate = findCandidate(request, state, rate)
+      return { rate, candidate: candidate?.risk ? undefined : candidate }
+    })
   const rank = ranking(request)
   const reached = options
     .flatMap(({ candidate }) => candidate ?? [])
@@ -39,8 +43,12 @@ function toAlternative(
   why: string,
   candidate?: Candidate,
 ): MarketAlternative {
-  const net = candidate ? { netUsd: netUsd(candidate, YEAR_DAYS) } : {}
-  return { chain, protocol, asset, apy: apyPercent, ...net, why }
+  const net = candidate && netUsd(candidate, YEAR_DAYS)
+  return {
+    ...{ chain, protocol, asset, apy: apyPercent },
+    ...(net === undefined ? {} : { netUsd: net }),
+    why,
+  }
 }
 
 function whyNot(request: LendRequest, best: Candidate, other: Candidate): string {

@@ -1,10 +1,10 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
-import { outputOf, findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
+import { ASSET_DECIMALS, assetText, divideUp, largest } from '../money.js'
+import { outputOf, findQuote, swapOf, whyNoQuote, whyNoReturn, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Move, type Transfer } from './transfer.js'
 import type { LendRequest } from '../intent/intent.js'
 import { limitsOf, type ChainState, type MarketState } from './market.js'
-import { isOpen, type Rate } from '../yields.js'
+import { isOpen, whyIlliquid, type Rate } from '../yields.js'
 
 /** A market that can receive the deposit, and the route of the money to it. */
 export type Candidate = {
@@ -14,8 +14,15 @@ export type Candidate = {
   /** Base units of the market's asset that are deposited. */
   depositUnits: bigint
   effort: Effort
-  /** Bridge fee, loss of the swap and gas, in 10^-(ASSET_DECIMALS + 6) USD, exact for tokens and gas. */
+  /**
+   * Bridge fee, loss of the swap and gas, in 10^-(ASSET_DECIMALS + 6) USD, exact for tokens and gas. Gas of unknown cost
+   * counts for no market.
+   */
   cost: bigint
+  /** False while the price of ETH or USDC is unknown, and with it the cost in USD. */
+  isPriced: boolean
+  /** Why the deposit might not come out again, as a clause. Absent: the market has enough cash. */
+  risk?: string | undefined
 }
 
 /** Percent times days per year: divides an APY into a share of the amount per day. */
@@ -61,7 +68,7 @@ function candidateOver(
   { rate, target, transfer }: Way,
 ): Candidate | undefined {
   const isSwapped = rate.asset !== asset
-  const quote = isSwapped ? findSwap(state, rate, asset) : undefined
+  const quote = isSwapped ? findReturnable(state, rate, asset) : undefined
   if (isSwapped && !quote) return undefined
   const arrivesUnits = transfer?.arrivesUnits ?? amountUnits
   const swap = quote && swapOf(quote, arrivesUnits, limitsOf(state))
@@ -72,13 +79,35 @@ function candidateOver(
     ...(swap ? [effortOf(target, 'swap')] : []),
     effortOf(target, 'deposit'),
   ])
-  const cost = costOf(amountUnits - depositUnits, effort)
-  return { rate, transfer, swap, depositUnits, effort, cost }
+  // Two dollar tokens count as equal: a surplus of one is no gain.
+  const lossUnits = largest(arrivesUnits - depositUnits, 0n)
+  const cost = costOf(amountUnits - arrivesUnits + lossUnits, effort)
+  const risk = whyIlliquid(rate, depositUnits, limitsOf(state))
+  return {
+    rate,
+    transfer,
+    swap,
+    depositUnits,
+    effort,
+    cost,
+    isPriced: isKnown(effort, state),
+    risk,
+  }
 }
 
 /** The best swap of an asset into the market's asset. */
-const findSwap = (state: MarketState, { chain, asset: to }: Rate, from: string) =>
-  findQuote(state, { chain, from, to })
+const findSwap = (state: MarketState, rate: Rate, from: string) =>
+  findQuote(state, pairOf(rate, from))
+
+/** The same, if the money could also be swapped back. */
+const findReturnable = (state: MarketState, rate: Rate, from: string) =>
+  whyNoReturn(state, pairOf(rate, from)) ? undefined : findSwap(state, rate, from)
+
+/** True when a cost in USD can be computed. */
+const isKnown = ({ gasUsd }: Effort, { isDollarUnknown = false }: MarketState) =>
+  gasUsd !== null && !isDollarUnknown
+
+const pairOf = ({ chain, asset: to }: Rate, from: string) => ({ chain, from, to })
 
 function hasRoom(candidate?: Candidate): candidate is Candidate {
   if (!candidate) return false
@@ -89,7 +118,9 @@ function hasRoom(candidate?: Candidate): candidate is Candidate {
 const transferCost = ({ feeUnits, effort }: Transfer) => costOf(feeUnits, effort)
 
 function costOf(lossUnits: bigint, { gasUsd }: Effort): bigint {
-  return lossUnits * 10n ** 6n + BigInt(Math.round(gasUsd * 1e6)) * 10n ** BigInt(ASSET_DECIMALS)
+  return (
+    lossUnits * 10n ** 6n + BigInt(Math.round((gasUsd ?? 0) * 1e6)) * 10n ** BigInt(ASSET_DECIMALS)
+  )
 }
 
 /** Orders by APY, or by value over the request's days. The cheaper of two equal candidates is first. */
@@ -109,8 +140,12 @@ export function netDifferenceMicroUsd(a: Candidate, b: Candidate, days: number):
   return (netWorth(a, days) - netWorth(b, days)) / (DAY_PERCENT * 10n ** BigInt(ASSET_DECIMALS))
 }
 
-/** Interest of the given days minus the costs, in USD with a resolution of one micro-USD. */
-export function netUsd(candidate: Candidate, days: number): number {
+/**
+ * Interest of the given days minus the costs, in USD with a resolution of one micro-USD. Undefined while a price is
+ * unknown.
+ */
+export function netUsd(candidate: Candidate, days: number): number | undefined {
+  if (!candidate.isPriced) return undefined
   const micro = netWorth(candidate, days) / (DAY_PERCENT * 10n ** BigInt(ASSET_DECIMALS))
   return Number(micro) / 1e6
 }
@@ -128,13 +163,18 @@ function dailyInterest({ depositUnits, rate }: Candidate): bigint {
   return depositUnits * BigInt(Math.round(rate.apyPercent * 1e6))
 }
 
-/** Why `findCandidate` returns undefined, as a clause that ends a sentence. */
+/** Why the asset cannot be swapped into the market's asset and back. Undefined when it can, or needs no swap. */
+function whyNoSwap(state: MarketState, rate: Rate, from: string): string | undefined {
+  if (rate.asset === from) return undefined
+  const pair = pairOf(rate, from)
+  return findSwap(state, rate, from) ? whyNoReturn(state, pair) : whyNoQuote(state, pair)
+}
+
+/** Why `findCandidate` returns undefined or a market at risk, as a clause that ends a sentence. */
 export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate): string {
-  const { asset } = request
   if (!isOpen(rate)) return 'it accepts no deposits now'
-  if (rate.asset !== asset && !findSwap(state, rate, asset)) {
-    return whyNoQuote(state, { chain: rate.chain, from: asset, to: rate.asset })
-  }
+  const why = findCandidate(request, state, rate)?.risk ?? whyNoSwap(state, rate, request.asset)
+  if (why) return why
   const sources = holders(request, state)
   if (sources.length === 0) return 'no single chain has the amount'
   const isThere = sources.some(({ chain }) => chain === rate.chain)

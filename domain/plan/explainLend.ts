@@ -42,13 +42,15 @@ function explainMove(
   if (!best.transfer) return []
   const { route, feeUnits, effort } = best.transfer
   const fee = `a bridge fee of ${assetText(feeUnits)} ${request.asset}`
-  const move = `The money comes from ${route.from} for ${fee} and ${effort.gasUsd} USD of gas.`
+  const gas = effort.gasUsd === null ? 'gas of unknown cost' : `${effort.gasUsd} USD of gas`
+  const move = `The money comes from ${route.from} for ${fee} and ${gas}.`
   return request.chain ? [move] : [move, explainRecovery(best, others)]
 }
 
 function explainRecovery(best: Candidate, others: Candidate[]): string {
   const stay = others.find(({ transfer }) => !transfer)
   if (!stay) return 'The chain of the money has no open market.'
+  if (!best.isPriced) return 'Whether the move pays for itself is unknown.'
   const compared = `Compared with ${nameOf(stay.rate)}, which needs no bridge, the move`
   const days = daysToRecover(best, stay)
   if (days === undefined) return `${compared} does not pay for itself.`
@@ -72,6 +74,7 @@ const explainNext = (request: LendRequest, best: Candidate, next: Candidate): st
 
 /** Why another candidate is not the best one, as a clause. */
 export function merits({ netOverDays }: LendRequest, best: Candidate, other: Candidate): string {
+  if (netOverDays !== undefined && !best.isPriced) return `worth less over ${netOverDays} days`
   if (netOverDays !== undefined) {
     const less = fromUnits(netDifferenceMicroUsd(best, other, netOverDays), 6)
     return `worth ${less} USD less over ${netOverDays} days`
@@ -99,9 +102,10 @@ function explainForeign(
   return [`${nameOf(missed)} pays more, ${percentOf(missed)}, but ${why}.`]
 }
 
-/** Disabled markets: their rates are unknown. */
-function explainDisabled({ chain }: LendRequest, { disabled = [] }: MarketState): string[] {
-  const inQuestion = disabled.filter((part) => !chain || part.chain === chain)
+/** Disabled and unreadable markets: their rates are unknown. */
+function explainDisabled({ chain }: LendRequest, state: MarketState): string[] {
+  const { disabled = [], unreadable = [] } = state
+  const inQuestion = [...disabled, ...unreadable].filter((part) => !chain || part.chain === chain)
   return inQuestion.map(({ chain: place, protocol, why }) => {
     return `${protocol ? `${protocol} on ${place}` : place} is not offered: ${why}.`
   })

@@ -1,4 +1,4 @@
-import { defaultLimits, type PriceLimits } from '../limits.js'
+import { defaultLimits, type PlanLimits } from '../limits.js'
 import type { BridgeSpeed } from '../intent/intent.js'
 import type { Rate } from '../yields.js'
 
@@ -7,8 +7,8 @@ export type ChainState = {
   chain: string
   /** Base units of the asset that the wallet can spend: its balance less what is reserved. */
   availableUnits: bigint
-  /** Cost of one operation of each kind, USD. */
-  gasUsd: Record<GasKind, number>
+  /** Cost of one operation of each kind, USD. Undefined while the price of ETH is unknown. */
+  gasUsd: Record<GasKind, number> | undefined
   /** Duration of a step on the chain, in seconds. */
   stepSeconds: [lower: number, upper: number]
 }
@@ -75,10 +75,14 @@ export type MarketState = {
   positions: PositionState[]
   /** Excluded from the rates. Absent: nothing is disabled. */
   disabled?: DisabledPart[]
+  /** Markets that could not be read, or whose answers are not plausible. Absent: none. */
+  unreadable?: DisabledPart[]
   /** Excluded from the chains. Absent: none is paused. */
   paused?: PausedChain[]
+  /** True while no feed reports a price of USDC, or one outside the limits. Absent: it is worth a dollar. */
+  isDollarUnknown?: boolean
   /** Absent: the defaults. */
-  limits?: PriceLimits
+  limits?: PlanLimits
 }
 
-export const limitsOf = ({ limits = defaultLimits }: MarketState): PriceLimits => limits
+export const limitsOf = ({ limits = defaultLimits }: MarketState): PlanLimits => limits

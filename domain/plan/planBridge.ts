@@ -4,6 +4,7 @@ import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
 import { findTransfer, refusalOf, type TransferRefusal } from './transfer.js'
+import { costWarnings, warningsField } from './warnings.js'
 import type { BridgeRequest, StepPlan } from '../intent/intent.js'
 import type { MarketState } from './market.js'
 
@@ -31,6 +32,7 @@ export function planBridge(request: BridgeRequest, state: MarketState): StepPlan
     steps: numbered([bridgeStep(asset, transfer)]),
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
+    ...warningsField(costWarnings(effort, state)),
     reasoning:
       `A ${route.speed} transfer from ${fromChain} to ${toChain} for a bridge fee of ${fee} ${asset}; ` +
       `${arrives} ${asset} arrive.`,

@@ -23,10 +23,10 @@ export function planLend(request: LendRequest, state: MarketState): StepPlan {
   const rates = state.rates.filter(({ chain }) => !request.chain || chain === request.chain)
   const offers = rates.filter((rate) => accepts(rate, request, state))
   if (offers.length === 0) throw noMarket(request)
-  const ranked = offers
+  const reached = offers
     .flatMap((rate) => findCandidate(request, state, rate) ?? [])
     .sort(ranking(request))
-  const [best, ...others] = ranked
+  const [best, ...others] = withoutRisk(request, reached)
   if (!best) throw outOfReach(request, state, offers)
   const steps = numbered(stepsOf(best, request.asset))
   const alternatives = alternativesOf(request, state, best)
@@ -39,9 +39,15 @@ export function planLend(request: LendRequest, state: MarketState): StepPlan {
     estimatedGasUsd: best.effort.gasUsd,
     estimatedTime: timeText(best.effort),
     reasoning: explainLend(request, state, { rates, ranked: [best, ...others] }),
-    ...warningsField(lendWarnings([best, ...others], steps)),
+    ...warningsField(lendWarnings(state, [best, ...others], steps)),
     ...(alternatives.length > 0 ? { alternatives } : {}),
   }
+}
+
+/** Without the markets at risk. On a named chain they stay, with a warning, when it has no other one. */
+function withoutRisk({ chain }: LendRequest, reached: Candidate[]): Candidate[] {
+  const sound = reached.filter(({ risk }) => !risk)
+  return sound.length > 0 || !chain ? sound : reached
 }
 
 function accepts(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {

@@ -13,7 +13,7 @@ import {
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
 import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
-import { swapWarnings, warningsField } from './warnings.js'
+import { costWarnings, swapWarnings, warningsField } from './warnings.js'
 import type { StepPlan, LocatedFunds, WithdrawRequest } from '../intent/intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
@@ -55,7 +55,7 @@ export function planWithdraw(request: WithdrawRequest, state: MarketState): Step
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
     reasoning: explain(request, choice),
-    ...warningsField(swapWarnings(steps)),
+    ...warningsField([...costWarnings(effort, state), ...swapWarnings(steps)]),
   }
 }
 

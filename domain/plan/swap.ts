@@ -1,4 +1,4 @@
-import { hasDrifted, leastOutput, type PriceLimits } from '../limits.js'
+import { hasDrifted, leastOutput, mostOutput, type PriceLimits } from '../limits.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
 import { limitsOf, type MarketState, type SwapQuote } from './market.js'
 
@@ -34,6 +34,16 @@ export function whyNoQuote(state: MarketState, pair: Pair): string {
   return why ?? `there is no swap from ${pair.from} to ${pair.to}`
 }
 
+/**
+ * Why money in another asset could not be swapped back now, as a clause that ends a sentence. Undefined when it could,
+ * and for the asset itself.
+ */
+export function whyNoReturn(state: MarketState, pair: Pair): string | undefined {
+  if (pair.from === pair.to) return undefined
+  const back = { chain: pair.chain, from: pair.to, to: pair.from }
+  return findQuote(state, back) ? undefined : `${whyNoQuote(state, back)}, on the way back`
+}
+
 const quotesOf = ({ swaps }: MarketState, { chain, from, to }: Pair): SwapQuote[] =>
   swaps
     .filter((quote) => quote.chain === chain && quote.from === from && quote.to === to)
@@ -53,6 +63,10 @@ function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
   if (unitsOut < leastOutput(unitsIn, limits)) {
     const price = assetText(outputOf(quote, 10n ** BigInt(ASSET_DECIMALS)))
     return `a swap would return only ${price} ${to} for 1 ${from}`
+  }
+  if (unitsOut > mostOutput(unitsIn, limits)) {
+    const price = assetText(outputOf(quote, 10n ** BigInt(ASSET_DECIMALS)))
+    return `a swap would return ${price} ${to} for 1 ${from}, so ${to} is worth less than a dollar`
   }
   if (averageUnitsOut === undefined || !hasDrifted(unitsOut, averageUnitsOut, limits)) {
     return undefined

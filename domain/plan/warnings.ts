@@ -1,5 +1,7 @@
 import { daysToRecover, netUsd, type Candidate } from './candidates.js'
 import { assetText } from '../money.js'
+import type { Effort } from './effort.js'
+import type { MarketState } from './market.js'
 import type { PlanningWarning, PlanStep } from '../intent/intent.js'
 
 const YEAR_DAYS = 365
@@ -12,10 +14,18 @@ const NEARLY_FULL_PERCENT = 90n
  * @param ranked - The chosen market, and the other reachable ones.
  */
 export function lendWarnings(
+  state: MarketState,
   ranked: [Candidate, ...Candidate[]],
   steps: PlanStep[],
 ): PlanningWarning[] {
-  return [...notWorthIt(ranked), ...swapWarnings(steps), ...nearlyFull(ranked[0])]
+  const [best] = ranked
+  return [
+    ...costWarnings(best.effort, state),
+    ...notWorthIt(ranked),
+    ...swapWarnings(steps),
+    ...nearlyFull(best),
+    ...atRisk(best),
+  ]
 }
 
 /** Warns about each pair of assets that a plan swaps. */
@@ -30,6 +40,7 @@ export function swapWarnings(steps: PlanStep[]): PlanningWarning[] {
 function notWorthIt([best, ...others]: [Candidate, ...Candidate[]]): PlanningWarning[] {
   const code = 'NOT_WORTH_IT'
   const year = netUsd(best, YEAR_DAYS)
+  if (year === undefined) return []
   if (year < 0) {
     const message = `The costs exceed the interest of a year by ${-year} USD.`
     return [{ code, message }]
@@ -49,6 +60,27 @@ function nearlyFull({ rate, depositUnits }: Candidate): PlanningWarning[] {
   const left = assetText(capacityUnits - depositUnits)
   const message = `${protocol} on ${chain} accepts only ${left} ${asset} more after this deposit.`
   return [{ code: 'MARKET_NEARLY_FULL', message }]
+}
+
+/** Warns about the only market of a named chain. Elsewhere, a market at risk is not chosen. */
+function atRisk({ rate: { protocol, chain }, risk }: Candidate): PlanningWarning[] {
+  if (!risk) return []
+  const message = `The deposit may not be withdrawable from ${protocol} on ${chain}: ${risk}.`
+  return [{ code: 'LOW_LIQUIDITY', message }]
+}
+
+/** Warns when costs could not be counted in USD. */
+export function costWarnings(
+  { gasUsd }: Effort,
+  { isDollarUnknown = false }: MarketState,
+): PlanningWarning[] {
+  const code = 'COSTS_UNKNOWN'
+  const ofEth = 'The price of ETH is unknown, so gas is not counted.'
+  const ofUsdc = 'The price of USDC is unknown or not that of a dollar, so costs are in USDC only.'
+  return [
+    ...(gasUsd === null ? [{ code, message: ofEth } as const] : []),
+    ...(isDollarUnknown ? [{ code, message: ofUsdc } as const] : []),
+  ]
 }
 
 /** The optional field of a plan. Absent without warnings. */

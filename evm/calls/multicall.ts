@@ -1,6 +1,6 @@
 import { decodeAggregate, encodeAggregate } from './aggregate.js'
 import { ServiceError } from '../../domain/errors.js'
-import { revertedWith, type ChainClient } from '../connect.js'
+import { isRevert, revertedWith, type ChainClient } from '../connect.js'
 
 /**
  * Multicall3 has one address on every network. The devnet has a compatible contract there.
@@ -64,16 +64,42 @@ async function answerAll(
 ): Promise<void> {
   try {
     const calls = new Map(waiting.map(({ call }) => [keyOf(call), call]))
-    const answers = await aggregate(client, [...calls.values()], block)
-    const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] as CallResult]))
+    const answers = await askAll(client, [...calls.values()], block)
+    const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] as CallAnswer]))
     for (const { call, resolve, reject } of waiting) {
-      const answer = answerOf.get(keyOf(call)) as CallResult
-      if (answer.success) resolve(answer.returnData)
+      const answer = answerOf.get(keyOf(call)) as CallAnswer
+      if (answer instanceof Promise) answer.then(resolve, reject)
+      else if (answer.success) resolve(answer.returnData)
       else reject(revertedWith(client, answer.returnData))
     }
   } catch (error) {
     for (const { reject } of waiting) reject(error)
   }
+}
+
+type CallAnswer = CallResult | Promise<string>
+
+/** One answer per call. Calls behind one that burns all gas are made again, each alone. */
+async function askAll(
+  client: ChainClient,
+  calls: ContractRequest[],
+  block: unknown,
+): Promise<CallAnswer[]> {
+  const askAlone = (call: ContractRequest) => client.send<string>('eth_call', [call, block])
+  if (calls.length === 1) return calls.map(askAlone)
+  const results = await aggregate(client, calls, block).catch((error: unknown): CallResult[] => {
+    if (isRevert(error)) return []
+    throw error
+  })
+  const answered = results.length - countStarved(results)
+  return calls.map((call, i) => (i < answered ? (results[i] as CallResult) : askAlone(call)))
+}
+
+/** Results without data at the end, if there are several: there was no gas for them. One alone is a plain revert. */
+function countStarved(results: CallResult[]): number {
+  const last = results.findLastIndex(({ success, returnData }) => success || returnData !== '0x')
+  const count = results.length - 1 - last
+  return count > 1 ? count : 0
 }
 
 /** Equal calls are sent once. */
@@ -86,10 +112,6 @@ async function aggregate(
   calls: ContractRequest[],
   block: unknown,
 ): Promise<CallResult[]> {
-  const [only, ...others] = calls
-  if (others.length === 0) {
-    return [{ success: true, returnData: await client.send<string>('eth_call', [only, block]) }]
-  }
   const returned = await client.send<string>('eth_call', [encodeTogether(calls), block])
   return decodeAnswers(client, returned)
 }

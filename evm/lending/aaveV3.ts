@@ -1,5 +1,6 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
 import { readBalance, readContract } from '../read.js'
+import { SHARE_SCALE } from '../../domain/earnings.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
 import { encodeApprove } from '../calls/approve.js'
 import { sumEvents } from '../logs/events.js'
@@ -29,6 +30,7 @@ const pool = new Interface([
     uint40 lastUpdateTimestamp, uint16 id, address aTokenAddress, address stableDebtTokenAddress,
     address variableDebtTokenAddress, address interestRateStrategyAddress,
     uint128 accruedToTreasury, uint128 unbacked, uint128 isolationModeTotalDebt))`,
+  'function getReserveNormalizedIncome(address asset) view returns (uint256)',
   'function getVirtualUnderlyingBalance(address asset) view returns (uint128)',
   `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
     uint16 indexed referralCode)`,
@@ -37,6 +39,15 @@ const pool = new Interface([
 ])
 
 const token = new Interface(['function totalSupply() view returns (uint256)'])
+
+/** Base units of a token in existence. Of a receipt token that earns interest: what its holders have lent. */
+export async function readTotalSupply(
+  client: ChainClient,
+  to: string,
+  block: BlockRef,
+): Promise<bigint> {
+  return (await readContract(client, { to, abi: token, name: 'totalSupply', block }))[0] as bigint
+}
 
 type ReserveData = {
   configuration: bigint
@@ -63,6 +74,10 @@ export const aaveV3: LendingProtocol = {
     return readPoolCash(client, poolAssetOf(market), block)
   },
 
+  readSupplied(client, { receiptToken }, block) {
+    return readTotalSupply(client, receiptToken, block)
+  },
+
   isClosed(client, market, at) {
     return isReserveClosed(client, poolAssetOf(market), at)
   },
@@ -74,6 +89,12 @@ export const aaveV3: LendingProtocol = {
 
   readLiquidity(client, market, { block }) {
     return readPoolCash(client, poolAssetOf(market), block)
+  },
+
+  async readSharePrice(client, { address: to, underlying }, block) {
+    const call = { to, abi: pool, name: 'getReserveNormalizedIncome', args: [underlying], block }
+    const [ray] = await readContract(client, call)
+    return ((ray as bigint) * SHARE_SCALE) / RAY
   },
 
   encodeDeposit(market, wallet, units) {
@@ -178,9 +199,9 @@ export async function readSupplyCapacity(
   { aToken, ...place }: PoolAssetWithToken,
   block: BlockRef = 'latest',
 ): Promise<bigint> {
-  const [reserve, [supplied]] = await Promise.all([
+  const [reserve, supplied] = await Promise.all([
     readReserve(client, place, block),
-    readContract(client, { to: aToken, abi: token, name: 'totalSupply', block }),
+    readTotalSupply(client, aToken, block),
   ])
   const { configuration, accruedToTreasury, liquidityIndex } = reserve
   if (!isActive(reserve) || isFrozen(reserve)) return 0n
@@ -188,6 +209,6 @@ export async function readSupplyCapacity(
   if (cap === 0n) return MaxUint256
   // Rounding may add one unit.
   const owed = (accruedToTreasury * liquidityIndex) / RAY + 1n
-  const capacity = cap * 10n ** bits(configuration, DECIMALS_AT, 8) - (supplied as bigint) - owed
+  const capacity = cap * 10n ** bits(configuration, DECIMALS_AT, 8) - supplied - owed
   return capacity > 0n ? capacity : 0n
 }

@@ -3,8 +3,8 @@ import type { ChainClient } from '../connect.js'
 
 export const SECONDS_PER_YEAR = 31_536_000
 
-/** Far above any market. A higher rate is an error of the node. */
-const MAX_APY_PERCENT = 10_000
+/** Above any market of dollars, also in a squeeze. A higher rate is an error of the market or the node. */
+const MAX_APY_PERCENT = 1_000
 
 /** APY in percent of a rate per second, compounded each second. */
 export function apyPercent(perSecond: number): number {
@@ -15,5 +15,7 @@ export function apyPercent(perSecond: number): number {
 export function checkedApy({ chain }: ChainClient, perSecond: number): number {
   const apy = apyPercent(perSecond)
   if (apy <= MAX_APY_PERCENT) return apy
-  throw new ServiceError('RPC_ERROR', `${chain.name} reported an impossible rate.`)
+  const reason = `its rate is not plausible: above ${MAX_APY_PERCENT} %`
+  const details = { chain: chain.name, answered: true, reverted: false, decoded: false, reason }
+  throw new ServiceError('RPC_ERROR', `${chain.name} reported an impossible rate.`, details)
 }

@@ -1,7 +1,9 @@
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance, readContract } from '../read.js'
+import { SHARE_SCALE } from '../../domain/earnings.js'
 import { smallest } from '../../domain/money.js'
 import { checkedApy } from './apy.js'
+import { readTotalSupply } from './aaveV3.js'
 import { encodeApprove } from '../calls/approve.js'
 import { sumEvents } from '../logs/events.js'
 import type { ChainClient } from '../connect.js'
@@ -17,6 +19,8 @@ const comet = new Interface([
   'function supply(address asset, uint256 amount)',
   'function withdraw(address asset, uint256 amount)',
   'function getUtilization() view returns (uint256)',
+  `function totalsBasic() view returns (uint64, uint64, uint64, uint64, uint104 totalSupplyBase, uint104,
+    uint40, uint8)`,
   'function supplyKink() view returns (uint256)',
   'function supplyPerSecondInterestRateBase() view returns (uint256)',
   'function supplyPerSecondInterestRateSlopeLow() view returns (uint256)',
@@ -42,6 +46,10 @@ export const compoundV3: LendingProtocol = {
 
   readCash,
 
+  readSupplied(client, { address }, block) {
+    return readTotalSupply(client, address, block)
+  },
+
   isClosed(client, { address: to }, at) {
     return isPaused(client, to, at)
   },
@@ -53,6 +61,16 @@ export const compoundV3: LendingProtocol = {
 
   readLiquidity(client, market, { block }) {
     return readCash(client, market, block)
+  },
+
+  // The index of the last accrual is a public field, the current one is not.
+  async readSharePrice(client, { address: to }, block) {
+    const [supplied, totals] = await Promise.all([
+      readTotalSupply(client, to, block),
+      readContract(client, { to, abi: comet, name: 'totalsBasic', block }),
+    ])
+    const principal = totals.totalSupplyBase as bigint
+    return principal === 0n ? SHARE_SCALE : (supplied * SHARE_SCALE) / principal
   },
 
   encodeDeposit({ address, underlying }, _wallet, units) {

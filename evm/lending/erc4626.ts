@@ -1,6 +1,13 @@
 import { Interface, MaxUint256 } from 'ethers'
+import { SHARE_SCALE } from '../../domain/earnings.js'
 import { readBalance, readContract } from '../read.js'
-import { isReserveClosed, readPoolCash, readSupplyRate, readSupplyCapacity } from './aaveV3.js'
+import {
+  isReserveClosed,
+  readPoolCash,
+  readSupplyRate,
+  readSupplyCapacity,
+  readTotalSupply,
+} from './aaveV3.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from '../calls/approve.js'
 import { sumEvents } from '../logs/events.js'
@@ -14,6 +21,9 @@ import type { LendingProtocol } from './lending.js'
 const vault = new Interface([
   'function totalAssets() view returns (uint256)',
   'function previewRedeem(uint256 shares) view returns (uint256)',
+  'function previewDeposit(uint256 assets) view returns (uint256)',
+  'function transfer(address to, uint256 shares) returns (bool)',
+  'function convertToAssets(uint256 shares) view returns (uint256)',
   'function maxDeposit(address receiver) view returns (uint256)',
   'function maxWithdraw(address owner) view returns (uint256)',
   'function deposit(uint256 assets, address receiver) returns (uint256)',
@@ -104,6 +114,15 @@ export const erc4626: LendingProtocol = {
     return idle + below
   },
 
+  async readSupplied(client, { address, underlying, lendsTo }, block) {
+    if (!lendsTo) return undefined
+    const [idle, below] = await Promise.all([
+      readBalance(client, { token: underlying, owner: address, block }),
+      readTotalSupply(client, lendsTo.aToken, block),
+    ])
+    return idle + below
+  },
+
   async isClosed(client, market, at) {
     const { lendsTo, underlying: asset } = market
     if (lendsTo && (await isReserveClosed(client, { ...lendsTo, asset }, at))) return true
@@ -128,11 +147,31 @@ export const erc4626: LendingProtocol = {
     return isTrusted ? (reported as bigint) : simulateWithdrawals(client, market, { wallet, block })
   },
 
+  async readSharePrice(client, { address: to }, block) {
+    const call = { to, abi: vault, name: 'convertToAssets', args: [SHARE_SCALE], block }
+    return (await readContract(client, call))[0] as bigint
+  },
+
   encodeDeposit({ address, underlying }, wallet, units) {
     return [
       encodeApprove(underlying, address, units),
       { to: address, data: vault.encodeFunctionData('deposit', [units, wallet]) },
     ]
+  },
+
+  async previewDeposit(client, { address: to, receiptToken }, { wallet, units, block }) {
+    const [heldShares, [addedShares]] = await Promise.all([
+      readBalance(client, { token: receiptToken, owner: wallet, block }),
+      readContract(client, { to, abi: vault, name: 'previewDeposit', args: [units], block }),
+    ])
+    const call = { to, abi: vault, name: 'previewRedeem', args: [addedShares], block }
+    const [worthUnits] = await readContract(client, call)
+    return { heldShares, addedShares: addedShares as bigint, worthUnits: worthUnits as bigint }
+  },
+
+  // A transfer of the wallet to itself moves nothing. It reverts when the balance is lower.
+  encodeLeastShares({ address: to }, wallet, shares) {
+    return { to, data: vault.encodeFunctionData('transfer', [wallet, shares]) }
   },
 
   encodeWithdraw({ address }, wallet, withdrawal) {

@@ -12,6 +12,8 @@ export type Withdrawal = { units: bigint } | { receiptUnits: bigint }
 
 export type Direction = 'deposit' | 'withdraw'
 
+type DepositPreview = { heldShares: bigint; addedShares: bigint; worthUnits: bigint }
+
 /** The interface of a lending protocol. Nothing here signs or sends. */
 export type LendingProtocol = {
   /** Supply APY in percent at a block; the latest by default. */
@@ -23,6 +25,8 @@ export type LendingProtocol = {
    * undefined when it reports this per lender only.
    */
   readCash(client: ChainClient, market: Market, block: BlockRef): Promise<bigint | undefined>
+  /** Base units of the underlying that all lenders together have lent; undefined where `readCash` is. */
+  readSupplied(client: ChainClient, market: Market, block: BlockRef): Promise<bigint | undefined>
   /** True when deposits or withdrawals are closed by the market's operators; not when it is full or empty. */
   isClosed(
     client: ChainClient,
@@ -44,8 +48,24 @@ export type LendingProtocol = {
     market: Market,
     at: { wallet: string; block: BlockRef },
   ): Promise<bigint>
+  /**
+   * Base units of the underlying that `SHARE_SCALE` shares are worth at a block, however many a wallet holds. Shares are
+   * the part of a position that does not grow: interest raises their price.
+   */
+  readSharePrice(client: ChainClient, market: Market, block: BlockRef): Promise<bigint>
   /** The calls that move `units` base units of the underlying from the wallet into the market. */
   encodeDeposit(market: Market, wallet: string, units: bigint): Call[]
+  /**
+   * Only of a market that credits shares, whose `deposit` has no minimum: the shares that the wallet holds at a block,
+   * those that a deposit would add, and the base units of the underlying that these are worth.
+   */
+  previewDeposit?(
+    client: ChainClient,
+    market: Market,
+    deposit: { wallet: string; units: bigint; block: BlockRef },
+  ): Promise<DepositPreview>
+  /** Only where `previewDeposit` is: a call that moves nothing, and reverts while the wallet holds fewer shares. */
+  encodeLeastShares?(market: Market, wallet: string, shares: bigint): Call
   /** The calls that move the underlying from the market back into the wallet. */
   encodeWithdraw(market: Market, wallet: string, withdrawal: Withdrawal): Call[]
   /** Base units that the wallet deposited for itself, in the logs of one operation. */

@@ -2,7 +2,7 @@ import { aaveV3 } from './aaveV3.js'
 import { compoundV3 } from './compoundV3.js'
 import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
-import { disabledBecause, type ChainClient } from '../connect.js'
+import { disabledBecause, isContractFault, type ChainClient } from '../connect.js'
 import { createCache } from '../../runtime/cache.js'
 import { shareAtBlock } from '../shareAtBlock.js'
 import { tokensOf, type Chain, type Market } from '../registry.js'
@@ -40,15 +40,47 @@ export function disabledMarket(client: ChainClient, market: Market): string | un
 export const isThere = (client: ChainClient, { address }: Market): boolean =>
   disabledBecause(client, `market:${address}`) === undefined
 
+/** A market that cannot be read now. `why` is a clause. */
+export type UnreadableMarket = { market: Market; why: string }
+export type MarketRates = { rates: Rate[]; unreadable: UnreadableMarket[] }
+
 /**
  * The rates of all enabled markets of a chain, including closed ones. The APY in percent has four decimals. `asset`:
- * the token that the market accepts, which may not be USDC.
+ * the token that the market accepts, which may not be USDC. A market that reverts or has no plausible rate is left out.
  *
  * @param block - The latest by default.
  */
-export async function readRates(client: ChainClient, block: BlockRef = 'latest'): Promise<Rate[]> {
+export async function readRates(
+  client: ChainClient,
+  block: BlockRef = 'latest',
+): Promise<MarketRates> {
   const offered = client.chain.markets.filter((market) => !disabledMarket(client, market))
-  return Promise.all(offered.map((market) => readRate(client, { market, block })))
+  const { answers: rates, unreadable } = await readEach(offered, (market) =>
+    readRate(client, { market, block }),
+  )
+  return { rates, unreadable }
+}
+
+/** The answers of the markets, and those markets whose own contracts failed. Throws when a node fails. */
+export async function readEach<Answer>(
+  markets: Market[],
+  read: (market: Market) => Promise<Answer>,
+): Promise<{ answers: Answer[]; unreadable: UnreadableMarket[] }> {
+  const unreadable: UnreadableMarket[] = []
+  const answers = await Promise.all(
+    markets.map(async (market) => {
+      try {
+        return [await read(market)]
+      } catch (error) {
+        if (!isContractFault(error)) throw error
+        const { decoded, reason } = error.details
+        const isExplained = decoded === false && typeof reason === 'string'
+        unreadable.push({ market, why: isExplained ? reason : 'it cannot be read' })
+        return []
+      }
+    }),
+  )
+  return { answers: answers.flat(), unreadable }
 }
 
 /** Each deposit changes the rates, but only slightly. */
@@ -63,10 +95,13 @@ const readRate = shareAtBlock(
   async (client, { market, block }: { market: Market; block: BlockRef }): Promise<Rate> => {
     const { chain } = client
     const protocol = lendingProtocol(market)
-    const [apy, capacityUnits] = await Promise.all([
+    const [apy, capacityUnits, cashUnits, suppliedUnits] = await Promise.all([
       protocol.readApy(client, market, block),
       protocol.readCapacity(client, market, block),
+      protocol.readCash(client, market, block),
+      protocol.readSupplied(client, market, block),
     ])
+    const isKnown = cashUnits !== undefined && suppliedUnits !== undefined
     return {
       chain: chain.name,
       protocol: market.protocol,
@@ -74,6 +109,7 @@ const readRate = shareAtBlock(
       asset: assetOf(chain, market),
       apyPercent: roundApy(apy),
       ...(capacityUnits < BOUNDLESS ? { capacityUnits } : {}),
+      ...(isKnown ? { liquidity: { suppliedUnits, cashUnits } } : {}),
     }
   },
   ({ market }) => market.address,

@@ -108,8 +108,11 @@ export function isOutcomeOf(outcome: OutcomeLog, operation: Expected): boolean {
   return outcome.actor !== undefined && actor !== null && isSameAddress(outcome.actor, actor)
 }
 
-/** Base units that an operation has moved, from its own logs. `message`: the message of a burn. */
-export type Moved = { units: bigint; message?: string | undefined }
+/**
+ * Base units that an operation has moved, from its own logs. `message`: the message of a burn. `market`: that of a deposit
+ * or withdrawal.
+ */
+export type Moved = { units: bigint; message?: string | undefined; market?: Market | undefined }
 
 /** The outcome log of one operation, and all logs of its transaction. */
 type OperationLogs = { own: EventLog; all: EventLog[] }
@@ -120,8 +123,11 @@ export function readMoved(
   operationLogs: OperationLogs,
 ): Moved {
   const logs = ownLogs(operationLogs.all, operationLogs.own)
-  const sumMarkets = (unitsOf: (market: Market) => bigint) =>
-    chain.markets.reduce((sum, market) => sum + unitsOf(market), 0n)
+  const sumMarkets = (unitsOf: (market: Market) => bigint): Moved => {
+    const moved = chain.markets.map((market) => ({ market, units: unitsOf(market) }))
+    const units = moved.reduce((sum, one) => sum + one.units, 0n)
+    return { units, market: moved.find((one) => one.units > 0n)?.market }
+  }
   switch (kind) {
     case 'fund':
       return { units: transferredUnits(chain, wallet, operationLogs) }
@@ -132,9 +138,9 @@ export function readMoved(
     case 'swap':
       return { units: swappedUnits(chain, wallet, logs) }
     case 'deposit':
-      return { units: sumMarkets((m) => lendingProtocol(m).depositedUnits(m, wallet, logs)) }
+      return sumMarkets((m) => lendingProtocol(m).depositedUnits(m, wallet, logs))
     case 'withdraw':
-      return { units: sumMarkets((m) => lendingProtocol(m).withdrawnUnits(m, wallet, logs)) }
+      return sumMarkets((m) => lendingProtocol(m).withdrawnUnits(m, wallet, logs))
   }
 }
 

@@ -153,6 +153,10 @@ export function didAnswer(error: unknown): boolean {
 export const isRefusedForGood = (error: unknown): boolean =>
   didAnswer(error) && isUnacceptable({ message: String((error as ServiceError).details.reason) })
 
+/** True when a contract reverted, or returned nothing plausible; false when the node failed. */
+export const isContractFault = (error: unknown): error is ServiceError =>
+  isRevert(error) || (error instanceof ServiceError && error.details.decoded === false)
+
 /** True when a node ran the call and it reverted; false when the node itself failed. */
 export function isRevert(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.details.reverted === true

@@ -1,8 +1,5 @@
-import { priceFeed as abi } from '../../evm/prices.js'
+import { MAX_PRICE_AGE_SECONDS, priceFeed as abi } from '../../evm/prices.js'
 import { failed, ok, warning, type Probe, type CheckResult } from './look.js'
-
-/** Feeds of test networks are often days old. Costs in USD by an older price would mislead. */
-const MAX_AGE_SECONDS = 86_400
 
 /** Checks the price feed of ETH in USD, which converts costs. */
 export async function checkFeed({ chain, read }: Probe): Promise<CheckResult[]> {
@@ -20,7 +17,7 @@ function judge(to: string, decimals: unknown, round: [bigint, bigint] | undefine
     return failed(check, 'prices', `no ETH / USD feed at ${to}`)
   }
   const age = Math.floor(Date.now() / 1000) - Number(round[1])
-  if (age <= MAX_AGE_SECONDS) return ok(check, 'prices', 'is fresh')
+  if (age <= MAX_PRICE_AGE_SECONDS) return ok(check, 'prices', 'is fresh')
   const hours = Math.floor(age / 3_600)
   return warning(check, 'prices', `the price of ETH is ${hours} hours old`)
 }

@@ -11,8 +11,11 @@ export type MinedOperation = {
   minedAt?: Date | undefined
   logIndex: number
   gasUsed: bigint
-  gasCostUsd: number
+  /** Null when the price of ETH is unknown. */
+  gasCostUsd: number | null
   units: bigint | undefined
+  /** Of a deposit or withdrawal: base units per `SHARE_SCALE` shares of its market. Undefined when unknown. */
+  sharePrice?: bigint | undefined
   /** The bridge message that a burn emitted. */
   messageSent: string | undefined
   /** Why the inner call reverted, as far as known. */
@@ -37,24 +40,25 @@ export async function setMined(
   if (last.some(({ messageSent }) => messageSent !== undefined)) await trx.raw(SET_BURNED, [rows])
 }
 
-const toRow = ({ block, minedAt, gasUsed, units, ...mined }: MinedOperation) => ({
+const toRow = ({ block, minedAt, gasUsed, units, sharePrice, ...mined }: MinedOperation) => ({
   ...mined,
   block: block.number.toString(),
   hash: block.hash,
   minedAt: minedAt?.toISOString(),
   gasUsed: gasUsed.toString(),
   units: units?.toString(),
+  sharePrice: sharePrice?.toString(),
 })
 
 const MINED = `json_to_recordset(?) as m (id text, success boolean, refusal text, "txHash" text, block bigint,
-    hash text, "minedAt" timestamptz, "logIndex" int, "gasUsed" numeric, "gasCostUsd" numeric, units numeric,
+    hash text, "minedAt" timestamptz, "logIndex" int, "gasUsed" numeric, "gasCostUsd" numeric, units numeric, "sharePrice" numeric,
     "messageSent" text)`
 
 const SET_OUTCOMES = `
 update operation o set state = case when m.block <= cast(? as bigint) then 'confirmed' else 'mined' end,
   success = m.success, message = m.refusal, tx_hash = m."txHash",
   block_number = m.block, block_hash = m.hash, block_time = m."minedAt", log_index = m."logIndex",
-  gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", units = m.units, inclusion_failures = 0,
+  gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", share_price = m."sharePrice", units = m.units, inclusion_failures = 0,
   spent_since = null, lease_owner = null, leased_until = null
 from ${MINED}
 where o.id = m.id`

@@ -3,13 +3,14 @@ import { readBalance } from '../../evm/read.js'
 import { findPool, findToken, type Chain, type Token } from '../../evm/registry.js'
 import { ServiceError } from '../../domain/errors.js'
 import { sourceStepOf, spendingChain } from '../../domain/intent/intent.js'
-import { defaultLimits, hasDrifted, type PriceLimits } from '../../domain/limits.js'
+import { defaultLimits, hasDrifted, mostOutput, type PriceLimits } from '../../domain/limits.js'
 import { assetUnits, divideUp } from '../../domain/money.js'
 import { isWithinRequest, type Asked } from '../../domain/intent/spending.js'
 import { bridgeOf } from '../../evm/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../../evm/lending/markets.js'
 import { encodeSwap, readQuote } from '../../evm/swaps/uniswapV3.js'
 import { readPreviousOutput } from './previousOutput.js'
+import { readShareFloor } from './shareFloor.js'
 import type { Operation } from '../../operations/operations.js'
 import type { SigningInput, PlannedRequest } from '../../operations/signing/orders.js'
 import type { Held } from '../../domain/intent/waiting.js'
@@ -28,7 +29,7 @@ type AllowedCalls = { calls: Call[]; allowance: Allowance; heldUnits?: bigint }
 
 /** The chain state and limits that a step is built with. */
 type BuildContext = Pick<SigningContext, 'client' | 'head'> &
-  Pick<SignerTools, 'registry'> & { limits: PriceLimits }
+  Pick<SignerTools, 'db' | 'registry'> & { operation: Operation; limits: PriceLimits }
 
 /** `units`: base units that the step spends. `most`: base units that it may spend. */
 type Spending = { wallet: string; units: bigint; most: bigint; asked: Asked }
@@ -63,7 +64,7 @@ export async function rebuildCalls(
     ? await readPreviousOutput(db, context, { operation, sourceStep, wallet })
     : assetUnits(step.amount)
   const units = BigInt(operation.input.units)
-  const place = { client, head, registry, limits }
+  const place = { db, operation, client, head, registry, limits }
   const rebuilt = await allowedCalls(place, step, { wallet, units, most, asked })
   const { calls, allowance, heldUnits = units } = rebuilt
   assertAllowed(calls, allowance)
@@ -91,7 +92,7 @@ function allowedCalls(
 ): Promise<AllowedCalls> {
   switch (step.type) {
     case 'deposit':
-      return Promise.resolve(toDeposit(place.client.chain, step, spending))
+      return toDeposit(place, step, spending)
     case 'withdraw':
       return toWithdrawal(place, step, spending)
     case 'bridge':
@@ -101,16 +102,21 @@ function allowedCalls(
   }
 }
 
-function toDeposit(
-  chain: Chain,
+async function toDeposit(
+  place: BuildContext,
   step: DepositStep,
   { wallet, units, most }: Spending,
-): AllowedCalls {
-  const market = getMarket(chain, step.market)
+): Promise<AllowedCalls> {
+  const market = getMarket(place.client.chain, step.market)
   const { address: contract, underlying: token } = market
+  const calls = lendingProtocol(market).encodeDeposit(market, wallet, units)
+  const floor = await readShareFloor(place, market, { wallet, units })
   return {
-    calls: lendingProtocol(market).encodeDeposit(market, wallet, units),
-    allowance: { kind: 'deposit', wallet, token, contract, units: most },
+    calls: [...calls, ...(floor ? [floor.call] : [])],
+    allowance: {
+      ...{ kind: 'deposit', wallet, token, contract, units: most },
+      ...(floor ? { leastShares: floor.leastShares } : {}),
+    },
   }
 }
 
@@ -179,6 +185,10 @@ async function toSwap(
     throw new ServiceError('SWAP_FAILED', message, unfair)
   }
   const { unitsOut, averageUnitsOut } = quote
+  if (unitsOut > mostOutput(units, limits)) {
+    const message = `The swap would return ${unitsOut} base units of ${to.symbol} for ${units} of ${from.symbol}: ${to.symbol} is worth less than a dollar now.`
+    throw new ServiceError('SWAP_FAILED', message, unfair)
+  }
   if (averageUnitsOut !== undefined && hasDrifted(unitsOut, averageUnitsOut, limits)) {
     const message = `The price of ${from.symbol} in ${to.symbol} has moved in the last minutes.`
     throw new ServiceError('SWAP_FAILED', message, unfair)

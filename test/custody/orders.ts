@@ -18,6 +18,7 @@ const token = usdc.address
 export const units = 10_000_000n
 const maxFeeUnits = 2_000n
 const minimumUnits = 9_900_000n
+const leastShares = 8_765_432n
 const destinationDomain = 6
 export const thief = account('dd')
 export const wallet = account('aa')
@@ -48,6 +49,8 @@ export type EncodedOrder = {
   calls: Call[]
   allowance: Allowance
   shapes: CallShape[]
+  /** Selector of the call that must be the last one, after the one that moves the money. Absent: any. */
+  last?: string
 }
 
 const amount: Word = (value) => value > 0n && value <= units
@@ -74,6 +77,22 @@ function toDeposit(protocol: Market['protocol'], shape: CallShape): EncodedOrder
     calls: encoder.encodeDeposit(market, wallet, units),
     allowance: { kind: 'deposit', wallet, token, contract, units },
     shapes: [approval(contract), shape],
+  }
+}
+
+/** A deposit into a vault, which ends with a transfer of the wallet's shares to itself. */
+function toVaultDeposit(shape: CallShape): EncodedOrder {
+  const order = toDeposit('erc4626', shape)
+  const { market, encoder } = lending('erc4626')
+  const demand = encoder.encodeLeastShares?.(market, wallet, leastShares)
+  if (!demand) throw new Error('A vault has no minimum of shares.')
+  const last = call('a9059cbb', [own, wordOf(leastShares)])
+  return {
+    ...order,
+    calls: [...order.calls, demand],
+    allowance: { ...order.allowance, leastShares } as Allowance,
+    shapes: [...order.shapes, { ...last, moves: null }],
+    last: 'a9059cbb',
   }
 }
 
@@ -114,6 +133,8 @@ function toSwap(): EncodedOrder {
   const to = { ...usdc, address: tokenOut, symbol: 'OUT' }
   const minimum: Word = (value) => value >= minimumUnits
   const words = [asset, wordOf(tokenOut), wordOf(100), own, amount, minimum, wordOf(0)]
+  // A minimum above 101 % of the input asks for a surplus.
+  const among = ([, , , , unitsIn = 0n, least = 0n]: bigint[]) => least * 100n <= unitsIn * 101n
   return {
     name: 'swap',
     calls: encodeSwap(
@@ -125,7 +146,7 @@ function toSwap(): EncodedOrder {
       ...{ kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
       ...{ poolFee: 100, limits },
     },
-    shapes: [approval(contract), call('04e45aaf', words, 4)],
+    shapes: [approval(contract), { ...call('04e45aaf', words, 4), among }],
   }
 }
 
@@ -137,7 +158,7 @@ const partly = {
 
 export const orders: EncodedOrder[] = [
   toDeposit('aave-v3', call('617ba037', [asset, amount, own, wordOf(0)], 1)),
-  toDeposit('erc4626', call('6e553f65', [amount, own], 0)),
+  toVaultDeposit(call('6e553f65', [amount, own], 0)),
   toDeposit('compound-v3', call('f2b9fdb8', [asset, amount], 1)),
   toWithdrawal('aave-v3', false, [partly['aave-v3']]),
   toWithdrawal('erc4626', false, [partly.erc4626]),
@@ -158,7 +179,8 @@ export function orderOf(name: string): EncodedOrder {
 }
 
 /** True when the calls match the plan, judged by bytes: an oracle that shares no code with the policy. */
-export function isInPlan({ shapes }: EncodedOrder, calls: Call[]): boolean {
+export function isInPlan({ shapes, last }: EncodedOrder, calls: Call[]): boolean {
+  if (last && !calls.at(-1)?.data.toLowerCase().startsWith(`0x${last}`)) return false
   const moved = calls.map((one) => shapes.map((shape) => movedBy(shape, one)).find(isNumber))
   const sum = moved.reduce<bigint>((total, part) => total + (part ?? 0n), 0n)
   return moved.every(isNumber) && sum > 0n && sum <= units
@@ -184,9 +206,14 @@ function movedBy({ to, selector, words, moves, among }: CallShape, one: Call): b
 }
 
 /** The call that moves the money, with one of its words replaced. */
-export function withWord({ calls }: EncodedOrder, index: number, value: string | bigint): Call[] {
+export function withWord(
+  { calls, last }: EncodedOrder,
+  index: number,
+  value: string | bigint,
+): Call[] {
+  const moving = calls.length - (last ? 2 : 1)
   return calls.map((one, i) => {
-    if (i < calls.length - 1) return one
+    if (i !== moving) return one
     const at = 10 + index * 64
     return { ...one, data: one.data.slice(0, at) + wordOf(value) + one.data.slice(at + 64) }
   })

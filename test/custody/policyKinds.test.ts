@@ -88,6 +88,14 @@ describe.each(orders.filter(({ allowance }) => allowance.kind === 'withdraw'))(
   },
 )
 
+/** The last call with another word. */
+function withLast(calls: Call[], index: number, value: string | bigint): Call[] {
+  const { to, data } = calls.at(-1) as Call
+  const at = 10 + index * 64
+  const changed = data.slice(0, at) + wordOf(value) + data.slice(at + 64)
+  return [...calls.slice(0, -1), { to, data: changed }]
+}
+
 /** A word of the call that moves the money, and a forbidden value of it. */
 const refusals: [order: string, why: string, word: number, value: string | bigint][] = [
   ['deposit into aave-v3', 'of another asset', 0, thief],
@@ -148,6 +156,25 @@ describe('assertAllowed rejects', () => {
     expect(passes(part, orderOf('withdrawal of everything from erc4626').calls)).toBe(false)
   })
 
+  test.each([
+    ['without its minimum of shares', (calls: Call[]) => calls.slice(0, -1)],
+    ['with its minimum before the deposit', ([a, b, c]: Call[]) => [a, c, b] as Call[]],
+    ['with a lower minimum', (calls: Call[]) => withLast(calls, 1, 1n)],
+    ['with shares for another account', (calls: Call[]) => withLast(calls, 0, thief)],
+  ])('a deposit into a vault %s', (_, change) => {
+    const order = orderOf('deposit into erc4626')
+    const changed = change(order.calls)
+    expect(passes(order, changed)).toBe(false)
+    expect(isInPlan(order, changed)).toBe(false)
+  })
+
+  test('a transfer of shares in any other operation', () => {
+    const [, , transfer] = orderOf('deposit into erc4626').calls
+    for (const order of orders.filter(({ name }) => name !== 'deposit into erc4626')) {
+      expect(passes(order, [...order.calls, transfer as Call])).toBe(false)
+    }
+  })
+
   test('a swap with a minimum of zero, even if the plan allows it', () => {
     const swap = orderOf('swap')
     const allowance = { ...swap.allowance, minimumUnits: 0n }
@@ -167,7 +194,7 @@ test('allows a part that is less than the plan, because less may have arrived', 
     ['deposit into erc4626', 0, 1n],
     ['withdrawal of a part from compound-v3', 1, 1n],
     ['fast burn', 0, units / 2n],
-    ['swap', 4, 1n],
+    ['swap', 4, 9_900_000n],
   ]
   for (const [name, word, part] of amounts) {
     const order = orderOf(name)
@@ -180,6 +207,8 @@ describe('assertAllowed: limits that apply to any plan', () => {
     [9_900_000n, true],
     [9_899_999n, false],
     [1_000_000n, false],
+    [10_100_000n, true],
+    [10_100_001n, false],
   ])('a swap of 10,000,000 base units with a minimum of %d is allowed: %o', (least, isFair) => {
     const swap = orderOf('swap')
     const plan = { ...swap, allowance: { ...swap.allowance, minimumUnits: 1n } }

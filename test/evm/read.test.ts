@@ -48,7 +48,7 @@ function expectNoContract(error: ServiceError): void {
   expect(error.message).toBe(`base-sepolia cannot return balanceOf of ${token}: no contract there.`)
   expect(error.details).toEqual({
     ...{ chain: 'base-sepolia', method: 'eth_call', answered: true, reverted: false },
-    reason: 'no contract there',
+    ...{ decoded: false, reason: 'no contract there' },
   })
   expect(isRevert(error)).toBe(false)
 }
@@ -120,6 +120,15 @@ describe('calls of one tick', () => {
       const { message, details } = together
       expect({ message, details }).toEqual({ message: alone.message, details: alone.details })
     }
+  })
+
+  test('behind one that burns all gas are made again, each alone', async () => {
+    await setCode(at('5'), '0xfe')
+    const owners = Array.from({ length: 20 }, (_, i) => toBeHex(i, 20))
+    const burning = owners.map((owner) => failure(readBalance(client, { token: at('5'), owner })))
+    const others = owners.map((owner) => readBalance(client, { token, owner }))
+    expect(await Promise.all(others)).toEqual(Array(20).fill(42n))
+    for (const error of await Promise.all(burning)) expect(isRevert(error)).toBe(true)
   })
 
   test('at several blocks use one request per block', async () => {

@@ -56,7 +56,7 @@ async function readCosts(name: Name, seen?: Map<string, number>) {
 
 const gasOf = ({ snapshots }: MarketSnapshot, name: Name) => {
   const found = snapshots.find(({ client }) => client.chain.name === name)
-  if (!found) throw new Error(`${name} did not answer.`)
+  if (!found?.gasUsd) throw new Error(`${name} did not answer.`)
   return found.gasUsd
 }
 

@@ -88,7 +88,10 @@ describe('loadConfig', () => {
 
   test('limits: the defaults, or as set; daily limits only where set', () => {
     const settings = { ...common, KEK_FILE: 'kek' }
-    const usual = { swapLossBps: 100n, swapDriftBps: 50n, bridgeFeeBps: 20n }
+    const usual = {
+      ...{ swapLossBps: 100n, swapDriftBps: 50n, bridgeFeeBps: 20n },
+      ...{ utilizationBps: 9_800n, cashTimes: 10n },
+    }
     const { limits, DAILY_LIMIT_USD } = loadConfig('signer', settings)
     expect({ limits, DAILY_LIMIT_USD }).toEqual({ limits: usual, DAILY_LIMIT_USD: undefined })
     const set = { SWAP_MAX_LOSS_BPS: '30', WALLET_DAILY_LIMIT_USD: '2500' }

@@ -166,6 +166,29 @@ describe('a market of another USD token', () => {
     await setPoolPrice(world, [usdc(), dollar], 1)
   })
 
+  test('a pool at a price of 1.1: no swap is planned, and a planned one waits for parity', async () => {
+    const { submitSwap } = await withdrawn()
+    await setPoolPrice(world, [usdc(), dollar], 1 / 1.1)
+    expect(Number((await quote())?.unitsOut) / 1e6).toBeGreaterThan(1.09)
+
+    await lender()
+    await expect(planWithdrawal(world, wallet, 'max')).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      message: expect.stringContaining('so USDC is worth less than a dollar'),
+    })
+
+    const id = await submitSwap()
+    await world.sign()
+    const row = await world.row(id)
+    expect(row).toMatchObject({ state: 'deferred', code: 'SWAP_FAILED', payload: null })
+    expect(row?.message).toContain('worth less than a dollar')
+
+    await setPoolPrice(world, [dollar, usdc()], 1)
+    await world.db('operation').where({ id }).update({ state: 'queued', leased_until: null })
+    await world.sign()
+    expect(await world.row(id)).toMatchObject({ state: 'signed' })
+  })
+
   test('a swap waits while the price has just moved, even close to parity', async () => {
     const { intent, submitSwap } = await withdrawn()
     await keepPrices(world, [usdc(), dollar])

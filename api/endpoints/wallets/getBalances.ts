@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { readHoldings, type Holding } from '../../../evm/balances.js'
 import { walletById } from '../../../db/accounts/wallets.js'
+import { defaultLimits } from '../../../domain/limits.js'
 import { fromUnits, sumUsd, toUsd } from '../../../domain/money.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
@@ -34,12 +35,12 @@ export const getBalances = readRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ chains }, { found: wallet }) => {
+  async ({ chains, limits = defaultLimits }, { found: wallet }) => {
     const { answers, unavailable } = await askChains(chains.list, async (client) => {
-      const holdings = await readHoldings(client, wallet.address)
+      const holdings = await readHoldings(client, { owner: wallet.address, limits })
       return { chain: client.chain.name, tokens: holdings.map(tokenBody) }
     })
-    const values = answers.flatMap(({ tokens }) => tokens.map(({ valueUsd }) => valueUsd))
+    const values = answers.flatMap(({ tokens }) => tokens.flatMap(({ valueUsd }) => valueUsd ?? []))
     const body = {
       walletId: wallet.id,
       address: wallet.address,
@@ -56,5 +57,5 @@ const tokenBody = ({ asset, units, decimals, priceE8 }: Holding) => ({
   balance: units.toString(),
   balanceFormatted: fromUnits(units, decimals),
   decimals,
-  valueUsd: toUsd(units, decimals, priceE8),
+  valueUsd: priceE8 === undefined ? null : toUsd(units, decimals, priceE8),
 })

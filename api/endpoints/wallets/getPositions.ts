@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
 import { readDeposits, type Deposits } from '../../../db/intents/positions.js'
 import { walletById } from '../../../db/accounts/wallets.js'
+import { earnedUnits, type Flow } from '../../../domain/earnings.js'
 import { assetText } from '../../../domain/money.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import {
@@ -73,7 +74,7 @@ async function readChain(client: ChainClient, whose: Holder, deposits: Deposits[
   const { chainId, name } = client.chain
   const indexed = deposits.find((one) => one.chainId === BigInt(chainId))
   if (!indexed) throw new Error(`No block of ${name} is indexed yet.`)
-  const rates = await readSharedRates(client)
+  const { rates } = await readSharedRates(client)
   const holder = { ...whose, ...indexed }
   const found = await Promise.all(
     client.chain.markets.map((market) => {
@@ -90,15 +91,20 @@ type MarketRate = { market: Market; apy: number }
 async function readPosition(
   client: ChainClient,
   { market, apy }: MarketRate,
-  { wallet, withClosed, indexedHash, moved }: Deposits & Holder,
+  { wallet, withClosed, indexedHash, flows: all }: Deposits & Holder,
 ) {
-  const none = { deposited: 0n, withdrawn: 0n }
   const { address, protocol } = market
-  const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
+  const flows = all.filter((flow) => flow.market === address)
+  const [deposited, withdrawn] = [sumOf(flows, 'deposit'), sumOf(flows, 'withdraw')]
   // A disabled market is read only when intents have deposited there.
   if (withdrawn >= deposited && disabledMarket(client, market)) return undefined
   const block = { blockHash: indexedHash }
-  const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
+  const lending = lendingProtocol(market)
+  const [value, sharePrice] = await Promise.all([
+    lending.readPosition(client, market, { wallet, block }),
+    // Needed only for the earnings.
+    lending.readSharePrice(client, market, block).catch(() => null),
+  ])
   // Fully withdrawn, or never deposited.
   const isEmpty = value === 0n && withdrawn >= deposited
   if (isEmpty && !(withClosed && deposited > 0n)) return undefined
@@ -107,7 +113,10 @@ async function readPosition(
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),
-    earned: assetText(value + withdrawn - deposited),
+    earned: assetText(earnedUnits(flows, sharePrice) ?? value + withdrawn - deposited),
     ...(isEmpty ? { closed: true } : {}),
   }
 }
+
+const sumOf = (flows: Flow[], wanted: Flow['kind']) =>
+  flows.reduce((sum, { kind, units }) => (kind === wanted ? sum + units : sum), 0n)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
-import { tokensOf } from '../../../evm/registry.js'
+import { tokensOf, type Market } from '../../../evm/registry.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
 import { disabledMarket, readSharedRates } from '../../../evm/lending/markets.js'
@@ -37,14 +37,22 @@ export const getYields = readRoute(
   async ({ chains, registry }, { query }) => {
     const only = query.chain === undefined ? undefined : registry.resolve(query.chain).name
     const clients = chains.list.filter(({ chain }) => !only || chain.name === only)
-    const { answers, unavailable } = await askChains(clients, readSharedRates)
-    const rates = answers.flat().filter((rate) => isOpen(rate) && matches(rate, query))
+    const { answers, unavailable } = await askChains(clients, async (client) => {
+      const { rates, unreadable } = await readSharedRates(client)
+      return { rates, left: unreadable.map(({ market, why }) => disabledBody(client, market, why)) }
+    })
+    const left = answers.flatMap((answer) => answer.left)
+    const rates = answers
+      .flatMap((answer) => answer.rates)
+      .filter((rate) => isOpen(rate) && matches(rate, query))
     const best = bestRate(rates)
     const body = {
       rates: rates.map(rateBody),
       best: best ? { ...rateBody(best), reasoning: explainBest(best, rates) } : null,
       ...unavailableField(unavailable),
-      ...disabledField(clients.flatMap(disabledMarkets).filter((one) => matches(one, query))),
+      ...disabledField(
+        [...clients.flatMap(disabledMarkets), ...left].filter((one) => matches(one, query)),
+      ),
     }
     return { status: 200, body }
   },
@@ -54,13 +62,19 @@ type DisabledMarketBody = { chain: string; protocol: string; asset?: string; rea
 
 /** Markets that the latest health probe has disabled. */
 function disabledMarkets(client: ChainClient): DisabledMarketBody[] {
-  const { chain } = client
-  return chain.markets.flatMap((market) => {
+  return client.chain.markets.flatMap((market) => {
     const reason = disabledMarket(client, market)
-    const { protocol, underlying } = market
-    const asset = tokensOf(chain).find(({ address }) => address === underlying)?.symbol
-    return reason ? [{ chain: chain.name, protocol, ...(asset && { asset }), reason }] : []
+    return reason ? [disabledBody(client, market, reason)] : []
   })
+}
+
+function disabledBody(
+  { chain }: ChainClient,
+  { protocol, underlying }: Market,
+  reason: string,
+): DisabledMarketBody {
+  const asset = tokensOf(chain).find(({ address }) => address === underlying)?.symbol
+  return { chain: chain.name, protocol, ...(asset && { asset }), reason }
 }
 
 /** The field `disabled`, absent when no market is disabled. */

@@ -22,7 +22,7 @@ const cometDollars = {
 const COMET_SLOPE = 634_195_839n
 
 type Site = { plan: Plan; owner: string; own: OwnArtifacts; usdc: Contract; weth: Contract }
-type Aave = { pool: Contract; aToken: string }
+type Aave = { pool: Contract; aToken: string; dollarFeed: Contract }
 
 /** Plans all lending markets of a chain, with liquidity. The owner of the plan may mint USDC. */
 export function planMarkets(
@@ -40,6 +40,7 @@ export function planMarkets(
   const aave = planLending(site, name, terms, { asset, ethFeed })
   return {
     ethUsdFeed: ethFeed.address,
+    usdcUsdFeed: aave.dollarFeed.address,
     aavePool: aave.pool.address,
     aaveAsset: asset.address,
     aToken: aave.aToken,
@@ -88,7 +89,7 @@ function planLending(
   const vaultPart = extras.includes('vault') ? vaultDollars.lent : 0n
   const amounts = { supplied: suppliedDollars - vaultPart, borrowed: dollars(borrowed) }
   planSeed(site, pool, asset, amounts)
-  return { pool, aToken: firstAToken }
+  return { pool, aToken: firstAToken, dollarFeed: feed }
 }
 
 function planSeed(

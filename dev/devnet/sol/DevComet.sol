@@ -98,6 +98,15 @@ contract DevComet {
         return totalPrincipal * _currentIndex() / INDEX_SCALE;
     }
 
+    /// Only the principal of all lenders is kept here; the other fields are zero.
+    function totalsBasic()
+        external
+        view
+        returns (uint64, uint64, uint64, uint64, uint104 totalSupplyBase, uint104, uint40, uint8)
+    {
+        return (uint64(supplyIndex), 0, 0, 0, uint104(totalPrincipal), 0, uint40(accruedAt), 0);
+    }
+
     function getReserves() external view returns (int256) {
         uint256 cash = IERC20(baseToken).balanceOf(address(this));
         return int256(cash + totalBorrow) - int256(totalSupply());

@@ -99,6 +99,27 @@ describe('GET /v1/balances/:walletId', () => {
     })
   })
 
+  test('ETH without a price has no value, and does not count', async () => {
+    const wallet = await newWallet()
+    await chains.mint('base-sepolia', wallet.address, 7n)
+    await setEth('base-sepolia', wallet.address, 10n ** 16n)
+    const to = chains.registry.get('base-sepolia').ethUsdFeed
+    await callRpc(chains.urls['base-sepolia'], 'anvil_setCode', [to, '0xfe'])
+    const fresh = await startHalf()
+    const { status, body } = await get(wallet.id, key, fresh)
+    await fresh.stop()
+    expect([status, balances.parse(body)]).toEqual([200, body])
+    expect(body.chains).toContainEqual({
+      chain: 'base-sepolia',
+      tokens: [
+        expect.objectContaining({ asset: 'USDC', valueUsd: 0.000007 }),
+        expect.objectContaining({ asset: 'ETH', valueUsd: null }),
+      ],
+    })
+    expect(body).toMatchObject({ totalValueUsd: 0.000007 })
+    expect(body).not.toHaveProperty('unavailable')
+  })
+
   test('a chain that does not respond is named, the others are returned', async () => {
     const wallet = await newWallet()
     await chains.mint('arbitrum-sepolia', wallet.address, 5n)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectChains } from '../../../evm/connect.js'
 import { positions } from '../../../api/schemas/resources.js'
+import { lendingProtocol } from '../../../evm/lending/markets.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { insertTestIntent, insertTestOperation } from '../../db/rows.js'
 import { closedUrl, mine } from '../../planning/chains.js'
@@ -42,7 +43,7 @@ async function record(chain: ChainName, { id: walletId }: WalletBody, units: big
 }
 
 /** The row of a withdrawal that took so much out of what lies in the market of `base-sepolia`. */
-async function recordWithdrawal(wallet: WalletBody, units: bigint) {
+async function recordWithdrawal(wallet: WalletBody, units: bigint, values = {}) {
   const { db } = world.database
   const chain = world.chains.registry.get('base-sepolia')
   const { account_id: accountId } = await walletOf(wallet.id)
@@ -58,8 +59,17 @@ async function recordWithdrawal(wallet: WalletBody, units: bigint) {
   await insertTestOperation(db, owner, id, {
     ...{ kind: 'withdraw', chain_id: chain.chainId, state: 'final', success: true },
     ...{ tx_hash: '0x01', block_number: 1, block_hash: '0x02', log_index: 0 },
-    ...{ gas_used: '1', gas_cost_usd: '0', units: units.toString() },
+    ...{ gas_used: '1', gas_cost_usd: '0', units: units.toString(), ...values },
   })
+}
+
+/** The columns with the current share price of Aave on `base-sepolia`. */
+async function priced() {
+  const client = world.chains.chains.byId(world.chains.registry.get('base-sepolia').chainId)
+  const [market] = client.chain.markets
+  if (!market) throw new Error('There is no market.')
+  const price = await lendingProtocol(market).readSharePrice(client, market, 'latest')
+  return { share_price: price.toString() }
 }
 
 const walletOf = (id: string) =>
@@ -113,6 +123,22 @@ describe('GET /v1/positions/:walletId', () => {
     expect(position).toMatchObject({ chain: 'base-sepolia', deposited: '8', withdrawn: '3' })
     expect(Number(position?.currentValue)).toBeCloseTo(5, 4)
     expect(Number(position?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('200: receipt tokens that others sent in are in the value, and not earned', async () => {
+    const wallet = await world.newWallet()
+    await world.supply('base-sepolia', wallet, 5n * usdc)
+    await record('base-sepolia', wallet, 5n * usdc, await priced())
+    await world.supply('base-sepolia', wallet, 7n * usdc)
+    await world.chains.index(world.database.db)
+    const [position] = positions.parse((await get(wallet.id)).body).positions
+    expect(position).toMatchObject({ deposited: '5', withdrawn: '0' })
+    expect(Number(position?.currentValue)).toBeCloseTo(12, 4)
+    expect(Number(position?.earned)).toBeCloseTo(0, 4)
+    await recordWithdrawal(wallet, 12n * usdc, await priced())
+    const [withdrawn] = positions.parse((await getClosed(wallet.id)).body).positions
+    expect(withdrawn).toMatchObject({ deposited: '5', withdrawn: '12' })
+    expect(Number(withdrawn?.earned)).toBeCloseTo(0, 4)
   })
 
   test('200: an emptied market is no longer a position', async () => {

@@ -15,7 +15,7 @@ import type { Rate } from '../../../domain/yields.js'
 export const units = (amount: string) => (amount === '0' ? 0n : toUnits(amount, 6))
 
 /** Gas of each kind is a different power of two cents, so that a sum identifies its parts. */
-const gasUsd = { deposit: 0.01, withdraw: 0.02, swap: 0.04, burn: 0.08, mint: 0.16 }
+export const usualGasUsd = { deposit: 0.01, withdraw: 0.02, swap: 0.04, burn: 0.08, mint: 0.16 }
 
 export const chainOf = (
   chain: string,
@@ -23,7 +23,7 @@ export const chainOf = (
   changes: Partial<ChainState> = {},
 ): ChainState => ({
   ...{ chain, availableUnits: units(available) },
-  ...{ gasUsd, stepSeconds: [1, 5] },
+  ...{ gasUsd: usualGasUsd, stepSeconds: [1, 5] },
   ...changes,
 })
 
@@ -52,6 +52,12 @@ export const quoteOf = (
   ...{ chain, protocol: 'uniswap-v3', from, to },
   ...{ unitsIn: rate[0], unitsOut: rate[1] },
 })
+
+/** A price from USDC to DAI, and an even one back. */
+export const poolOf = (chain: string, rate: [unitsIn: bigint, unitsOut: bigint]): SwapQuote[] => [
+  quoteOf(chain, 'USDC', 'DAI', rate),
+  quoteOf(chain, 'DAI', 'USDC', [1n, 1n]),
+]
 
 export const positionOf = (
   chain: string,

@@ -37,6 +37,28 @@ describe('warnings of a plan', () => {
     expect(planIntent(lend('0.4'), only)).not.toHaveProperty('warnings')
   })
 
+  test('COSTS_UNKNOWN while the price of ETH is: no figure of the plan counts gas', () => {
+    const chains = moving.chains.map((one) => ({ ...one, gasUsd: undefined }))
+    const plan = planIntent(lend('12'), { ...moving, chains })
+    expect(plan).toMatchObject({ targetChain: 'arbitrum', estimatedGasUsd: null })
+    expect(plan.warnings).toEqual([
+      { code: 'COSTS_UNKNOWN', message: 'The price of ETH is unknown, so gas is not counted.' },
+    ])
+    expect(plan.reasoning).toContain('and gas of unknown cost. Whether the move pays for itself')
+    expect(plan.alternatives).toHaveLength(1)
+    expect(plan.alternatives?.[0]).not.toHaveProperty('netUsd')
+    const bridge = { action: 'bridge', asset: 'USDC', amountUnits: units('1') } as const
+    const moved = planIntent(
+      { ...bridge, fromChain: 'base', toChain: 'arbitrum' },
+      { ...moving, chains },
+    )
+    expect([moved.estimatedGasUsd, codesOf(moved)]).toEqual([null, ['COSTS_UNKNOWN']])
+    const positions = [positionOf('base', '50')]
+    const withdrawal = { action: 'withdraw', asset: 'USDC', amountUnits: 'max' } as const
+    const taken = planIntent({ ...withdrawal, chain: 'base' }, { ...moving, chains, positions })
+    expect([taken.estimatedGasUsd, codesOf(taken)]).toEqual([null, ['COSTS_UNKNOWN']])
+  })
+
   test('ASSET_CHANGES: of a lend and of a withdrawal', () => {
     const swaps = [
       quoteOf('base', 'USDC', 'DAI', [100n, 100n]),

@@ -103,7 +103,8 @@ function assertComplete(plan: StepPlan, request: IntentRequest): void {
   })
 }
 
-export const gasMicroUsd = (plan: StepPlan) => BigInt(Math.round(plan.estimatedGasUsd * 1e6))
+export const gasMicroUsd = (plan: StepPlan) =>
+  BigInt(Math.round((plan.estimatedGasUsd ?? NaN) * 1e6))
 
 const kindOf = (step: PlanStep): GasKind[] => (step.type === 'bridge' ? ['burn'] : [step.type])
 

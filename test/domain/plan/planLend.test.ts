@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
-import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
+import {
+  chainOf,
+  failureOf,
+  quoteOf,
+  rateOf,
+  routeOf,
+  stateOf,
+  units,
+  usualGasUsd,
+} from './markets.js'
 import type { LendRequest } from '../../../domain/intent/intent.js'
 import type { MarketState } from '../../../domain/plan/market.js'
 
@@ -102,7 +111,10 @@ describe('planIntent, lend: where the money is', () => {
 
   test('explains that a swap returns nothing, not that the market is full', () => {
     const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', capacityUnits: units('1000') })
-    const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n])]
+    const swaps = [
+      quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n]),
+      quoteOf('arbitrum', 'TUSD', 'USDC', [1n, 1n]),
+    ]
     const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
     expect(error.message).toContain('the swap would return nothing')
   })
@@ -119,7 +131,7 @@ describe('planIntent, lend: where the money is', () => {
 
   test('equal rates: the one with the lower cost, then the first', () => {
     const equal = names.map((chain) => rateOf(chain, 3))
-    const cheap = chainOf('base', '10', { gasUsd: { ...chainOf('', '0').gasUsd, deposit: 0.001 } })
+    const cheap = chainOf('base', '10', { gasUsd: { ...usualGasUsd, deposit: 0.001 } })
     const same = market({ ethereum: '10', arbitrum: '10' }, { rates: equal })
     const plan = planIntent(lend('10'), same)
     expect(plan.targetChain).toBe('ethereum')
@@ -199,7 +211,7 @@ describe('planIntent, lend: over a bridge', () => {
   })
 
   test('prefers money on the chain itself to a bridge', () => {
-    const free = { ...chainOf('', '0').gasUsd, burn: 0, mint: 0 }
+    const free = { ...usualGasUsd, burn: 0, mint: 0 }
     const chains = [chainOf('base', '10', { gasUsd: free }), chainOf('arbitrum', '10')]
     expect(planIntent(lend('10'), market({}, { chains })).strategy).toBe('direct-deposit')
   })
@@ -210,7 +222,7 @@ describe('planIntent, lend: over a bridge', () => {
     const dear = routeOf('ethereum', 'arbitrum', { feeMillionths: 101n })
     const uneven = { ...even, routes: [dear, ...routes.slice(1)] }
     expect(planIntent(lend('10'), uneven).steps[0]).toMatchObject({ from: 'base' })
-    const gas = { ...chainOf('', '0').gasUsd, burn: 0.0799 }
+    const gas = { ...usualGasUsd, burn: 0.0799 }
     const [, ...others] = even.chains
     const cheap = { ...uneven, chains: [chainOf('ethereum', '10', { gasUsd: gas }), ...others] }
     expect(planIntent(lend('10'), cheap).steps[0]).toMatchObject({ from: 'ethereum' })

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../domain/limits.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
-import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
+import {
+  chainOf,
+  failureOf,
+  poolOf,
+  quoteOf,
+  rateOf,
+  routeOf,
+  stateOf,
+  units,
+  usualGasUsd,
+} from './markets.js'
 import type { LendRequest } from '../../../domain/intent/intent.js'
 
 const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest => ({
@@ -10,11 +20,13 @@ const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest =
 })
 const dai = (chain: string, apy: number) => rateOf(chain, apy, { asset: 'DAI', market: '0xdai' })
 
+const back = [quoteOf('base', 'DAI', 'USDC', [1n, 1n])]
+
 describe('planIntent, lend: over a swap', () => {
   const state = stateOf({
     chains: [chainOf('base', '100'), chainOf('arbitrum', '0')],
     rates: [rateOf('base', 3), dai('base', 4)],
-    swaps: [quoteOf('base', 'USDC', 'DAI', [units('100'), units('99.9')])],
+    swaps: poolOf('base', [units('100'), units('99.9')]),
   })
 
   test('swaps the balance of the chain, for at least 99.5 % of the forecast', () => {
@@ -38,7 +50,7 @@ describe('planIntent, lend: over a swap', () => {
       chains: [chainOf('base', '100'), chainOf('arbitrum', '0')],
       rates: [rateOf('base', 3), dai('arbitrum', 4)],
       routes: [routeOf('base', 'arbitrum')],
-      swaps: [quoteOf('arbitrum', 'USDC', 'DAI', [1_000n, 999n])],
+      swaps: poolOf('arbitrum', [1_000n, 999n]),
     })
     const plan = planIntent(lend('10'), bridged)
     expect(plan).toMatchObject({ strategy: 'single-bridge', estimatedGasUsd: 0.29 })
@@ -64,7 +76,7 @@ describe('planIntent, lend: over a swap', () => {
   })
 
   test('skips a market whose swap returns nothing', () => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
+    const swaps = poolOf('base', [1_000n, 999n])
     const plan = planIntent(lend('0.000001'), { ...state, swaps })
     expect(plan).toMatchObject({ expectedApy: 3 })
     expect(plan.reasoning).toContain('but the swap would return nothing.')
@@ -74,7 +86,7 @@ describe('planIntent, lend: over a swap', () => {
     ['of one half', [2n, 1n], 'a swap would return only 0.5 DAI for 1 USDC'],
     ['just below 99 %', [10_000n, 9_899n], 'a swap would return only 0.9899 DAI for 1 USDC'],
   ] as const)('skips a market behind a pool with a price %s', (_, [unitsIn, unitsOut], why) => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
+    const swaps = poolOf('base', [unitsIn, unitsOut])
     const plan = planIntent(lend('10'), { ...state, swaps })
     expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
     expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
@@ -82,8 +94,41 @@ describe('planIntent, lend: over a swap', () => {
     expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
   })
 
+  test.each([
+    ['of 1.1', [10n, 11n], '1.1'],
+    ['just above 101 %', [10_000n, 10_101n], '1.0101'],
+  ] as const)('skips a dollar that costs less than a dollar, at a price %s', (_, price, text) => {
+    const swaps = poolOf('base', [...price])
+    const why = `a swap would return ${text} DAI for 1 USDC, so DAI is worth less than a dollar`
+    const plan = planIntent(lend('10'), { ...state, swaps })
+    expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
+    expect(plan.reasoning).toContain(`but ${why}.`)
+    const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
+    expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
+  })
+
+  test.each([
+    ['at a loss', [10_000n, 9_899n], 'a swap would return only 0.9899 USDC for 1 DAI'],
+    ['at a surplus', [10_000n, 10_101n], 'USDC is worth less than a dollar'],
+    ['no longer', [0n, 0n], 'there is no swap from DAI to USDC'],
+  ] as const)('skips a market from which the money could come back %s', (_, price, why) => {
+    const [there] = poolOf('base', [1n, 1n])
+    const swaps = [...(there ? [there] : []), quoteOf('base', 'DAI', 'USDC', [...price])]
+    const plan = planIntent(lend('10'), { ...state, swaps })
+    expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
+    expect(plan.reasoning).toContain(`${why}, on the way back.`)
+  })
+
+  test('counts a surplus of a swap as no gain', () => {
+    const own = rateOf('base', 4, { market: '0xother' })
+    const swaps = poolOf('base', [10_000n, 10_100n])
+    // The swap costs gas only, and its surplus does not pay for it.
+    const plan = planIntent(lend('10'), { ...state, rates: [dai('base', 4), own], swaps })
+    expect(plan.steps).toMatchObject([{ type: 'deposit', market: '0xother' }])
+  })
+
   test('never plans a minimum below 99 % of parity', () => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [10_000n, 9_910n])]
+    const swaps = poolOf('base', [10_000n, 9_910n])
     const plan = planIntent(lend('10'), { ...state, swaps })
     expect(plan.steps[0]).toMatchObject({ arrives: '9.91', minimum: '9.9' })
   })
@@ -91,15 +136,17 @@ describe('planIntent, lend: over a swap', () => {
   test.each([9_949n, 10_051n])('skips a pool whose price has moved: 9,999 to %d', (now) => {
     const quote = quoteOf('base', 'USDC', 'DAI', [10_000n, now])
     const drifting = { ...quote, averageUnitsOut: 10_000n }
-    const plan = planIntent(lend('10'), { ...state, swaps: [drifting] })
+    const plan = planIntent(lend('10'), { ...state, swaps: [drifting, ...back] })
     expect(plan).toMatchObject({ expectedApy: 3 })
     expect(plan.reasoning).toContain('from USDC to DAI has moved in the last minutes.')
     const calm = { ...quote, averageUnitsOut: now }
-    expect(planIntent(lend('10'), { ...state, swaps: [calm] })).toMatchObject({ expectedApy: 4 })
+    expect(planIntent(lend('10'), { ...state, swaps: [calm, ...back] })).toMatchObject({
+      expectedApy: 4,
+    })
   })
 
   test('uses the limits of the deployment', () => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
+    const swaps = poolOf('base', [1_000n, 999n])
     const strict = { ...defaultLimits, swapLossBps: 9n }
     expect(planIntent(lend('10'), { ...state, swaps, limits: strict }).expectedApy).toBe(3)
     const lax = { ...defaultLimits, swapLossBps: 10n }
@@ -132,7 +179,7 @@ describe('planIntent, lend with netOverDays', () => {
   })
 
   test('compares direct routes too: a rate that gas consumes loses', () => {
-    const dear = { ...chainOf('', '0').gasUsd, deposit: 2 }
+    const dear = { ...usualGasUsd, deposit: 2 }
     const chains = [chainOf('base', '100'), chainOf('arbitrum', '100', { gasUsd: dear })]
     const both = { ...state, chains }
     expect(planIntent(lend('100', { netOverDays: 30 }), both).targetChain).toBe('base')
@@ -140,14 +187,14 @@ describe('planIntent, lend with netOverDays', () => {
   })
 
   test('counts the loss of a swap', () => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [100n, 99n])]
+    const swaps = poolOf('base', [100n, 99n])
     const lossy = stateOf({ ...state, rates: [rateOf('base', 3), dai('base', 4)], swaps })
     expect(planIntent(lend('100', { netOverDays: 300 }), lossy).expectedApy).toBe(3)
     expect(planIntent(lend('100', { netOverDays: 500 }), lossy).expectedApy).toBe(4)
   })
 
   test('of two candidates with the same value, the one with the lower cost comes first', () => {
-    const dear = { ...chainOf('', '0').gasUsd, deposit: 0.02 }
+    const dear = { ...usualGasUsd, deposit: 0.02 }
     const chains = [chainOf('base', '100', { gasUsd: dear }), chainOf('arbitrum', '100')]
     // 0.0365 % of 100 USDC over 100 days equals the 0.01 USD of gas that base costs more.
     const rates = [rateOf('base', 3.0365), rateOf('arbitrum', 3)]

@@ -5,6 +5,7 @@ import type {
   MarketState,
   PositionState,
 } from '../../../domain/plan/market.js'
+import { largest } from '../../../domain/money.js'
 import type { Rate } from '../../../domain/yields.js'
 
 /**
@@ -40,8 +41,9 @@ export function swapped(
   let most = 0n
   for (const pool of state.swaps) {
     if (pool.chain !== chain || pool.from !== from || pool.to !== to || !pool.unitsIn) continue
-    // A dollar is never sold for less than 99 cents.
+    // A dollar is never sold for less than 99 cents, and none worth less is bought.
     if (pool.unitsOut * 100n < pool.unitsIn * 99n) continue
+    if (pool.unitsOut * 100n > pool.unitsIn * 101n) continue
     const output = (amount * pool.unitsOut) / pool.unitsIn
     if (output > most) most = output
   }
@@ -99,10 +101,12 @@ function wayFrom(from: string, request: LendRequest, state: MarketState, rate: R
   const moveGas = gasOf(state, from, 'burn') + gasOf(state, rate.chain, 'mint')
   const moveUnits = isBridged ? fee + moveGas : 0n
   const isSwapped = rate.asset !== asset
+  const canReturn = swapped(state, rate.chain, rate.asset, asset, 10n ** 12n) > 0n
+  if (isSwapped && !canReturn) return undefined
   const arrives = amountUnits - fee
   const depositUnits = isSwapped ? swapped(state, rate.chain, asset, rate.asset, arrives) : arrives
   const lastGas = gasOf(state, rate.chain, 'deposit', ...(isSwapped ? ['swap' as const] : []))
-  const costUnits = moveUnits + arrives - depositUnits + lastGas
+  const costUnits = moveUnits + largest(arrives - depositUnits, 0n) + lastGas
   return depositUnits > 0n ? { rate, isBridged, depositUnits, costUnits, moveUnits } : undefined
 }
 

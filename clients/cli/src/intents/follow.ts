@@ -70,7 +70,8 @@ export function endLines(intent: Intent, { paint }: Output): string[] {
   const isDone = status === 'completed'
   const sign = isDone ? paint.green(signs.done) : paint.red(signs.failed)
   const took = endedAt ? [formatDuration(Date.parse(endedAt) - Date.parse(createdAt))] : []
-  const gas = results ? [`${formatUsd(results.totalGasCostUsd)} of gas`] : []
+  const usd = results?.totalGasCostUsd ?? null
+  const gas = usd === null ? [] : [`${formatUsd(usd)} of gas`]
   const head = [plain(describeIntent(intent)), ...(isDone ? [...took, ...gas] : [])].join(', ')
   if (isDone) return [`${sign} ${head}`, `  ${paint.dim(id)}`]
   const money = describeFunds(intent).map((line) => `  Funds: ${plain(line)}`)

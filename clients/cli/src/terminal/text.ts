@@ -26,7 +26,8 @@ export function formatDuration(ms: number): string {
 }
 
 /** Dollars with two decimals. A positive amount is never shown as zero. */
-export function formatUsd(usd: number): string {
+export function formatUsd(usd: number | null): string {
+  if (usd === null) return 'unknown'
   if (usd > 0 && usd < 0.01) return '< $0.01'
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }

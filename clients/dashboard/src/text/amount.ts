@@ -30,15 +30,20 @@ const decimalSign = (locale?: string) => (1.5).toLocaleString(locale).charAt(1)
 /**
  * Formats dollars with two decimals. A positive amount below a cent is never shown as zero.
  *
- * @returns `$1,234.50`, `< $0.01`, or `$0.00` for exactly zero.
+ * @returns `$1,234.50`, `< $0.01`, `$0.00` for exactly zero, or `unknown` for null.
  */
-export function usdText(usd: number, locale?: string): string {
+export function usdText(usd: number | null, locale?: string): string {
+  if (usd === null) return 'unknown'
   const style = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
   const size = Math.abs(usd)
   const sign = usd < 0 ? '−' : ''
   if (size > 0 && size < 0.01) return usd < 0 ? '−< $0.01' : '< $0.01'
   return `${sign}$${size.toLocaleString(locale, style)}`
 }
+
+/** An estimate in dollars: `about $0.02`, or `unknown`. */
+export const aboutUsd = (usd: number | null) =>
+  usd === null ? usdText(usd) : `about ${usdText(usd)}`
 
 /** A yearly yield in percent: `4.12 %`. */
 export const percentText = (percent: number, locale?: string) =>

@@ -20,7 +20,7 @@ export type TimelineRow = {
   usualMs?: number
   txHash?: string
   href?: string
-  costUsd?: number
+  costUsd?: number | null
 }
 
 /** Steps with their durations as bars on a common scale, live while a step runs. */
@@ -79,7 +79,9 @@ function RowBody({ row, bar, now }: { row: TimelineRow; bar: Bar | undefined; no
       {txHash && (
         <p className="flex items-center gap-2 text-xs text-ink-3">
           <Id id={txHash} label="transaction hash" href={href} />
-          {costUsd !== undefined && <span>{usdText(costUsd)} of gas</span>}
+          {costUsd !== undefined && (
+            <span>{costUsd === null ? 'gas of unknown cost' : `${usdText(costUsd)} of gas`}</span>
+          )}
         </p>
       )}
     </div>

@@ -7,7 +7,8 @@ export type TokenBalance = {
   balance: string
   balanceFormatted: string
   decimals: number
-  valueUsd: number
+  /** Null while the price of the token is unknown. */
+  valueUsd: number | null
 }
 
 export type Balances = {

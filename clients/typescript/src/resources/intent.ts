@@ -89,7 +89,9 @@ export type Step = {
 }
 
 export type PlanWarning = {
-  code: Known<'NOT_WORTH_IT' | 'ASSET_CHANGES' | 'MARKET_NEARLY_FULL'>
+  code: Known<
+    'NOT_WORTH_IT' | 'ASSET_CHANGES' | 'MARKET_NEARLY_FULL' | 'LOW_LIQUIDITY' | 'COSTS_UNKNOWN'
+  >
   message: string
 }
 
@@ -109,7 +111,8 @@ export type ExecutionPlan = {
   targetProtocol?: string
   expectedApy?: number
   steps: Step[]
-  estimatedGasUsd: number
+  /** Null while the price of ETH is unknown. */
+  estimatedGasUsd: number | null
   estimatedTime: string
   reasoning: string
   warnings?: PlanWarning[]
@@ -126,7 +129,8 @@ export type Transaction = {
   timestamp?: string
   explorerUrl?: string
   gasUsed: string
-  gasCostUsd: number
+  /** Null when the price of ETH was unknown. */
+  gasCostUsd: number | null
   /** The call reverted and moved no money. */
   failed?: true
 }
@@ -135,7 +139,8 @@ export type Results = {
   completedSteps: number
   transactions: Transaction[]
   totalGasUsed: string
-  totalGasCostUsd: number
+  /** Null when one of the costs is. */
+  totalGasCostUsd: number | null
   finalAmount?: string
   apy?: number
 }

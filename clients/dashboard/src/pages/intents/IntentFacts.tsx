@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
-import { percentText, usdText } from '../../text/amount.js'
+import { aboutUsd, percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText, shorten } from '../../text/shorten.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Facts } from '../../ui/values/Facts.js'
@@ -67,7 +67,7 @@ function planFacts({ executionPlan: plan }: Intent): FactRows {
 /** The results, or the estimates of an intent without results. */
 function resultFacts({ executionPlan: plan, results, asset, completedAt }: Intent): FactRows {
   const expected: FactRows = [
-    ['Gas', plan && `about ${usdText(plan.estimatedGasUsd)}`],
+    ['Gas', plan && aboutUsd(plan.estimatedGasUsd)],
     ['Estimated time', plan?.estimatedTime],
   ]
   if (!results) return expected

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
 import type { DryRun } from '../../api/types.js'
-import { percentText, usdText } from '../../text/amount.js'
+import { aboutUsd, percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { Facts } from '../../ui/values/Facts.js'
 import { Failure } from '../../ui/feedback/Failure.js'
@@ -76,7 +76,7 @@ function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
             ['Destination', chainText(targetChain)],
             ['Market', targetProtocol && protocolText(targetProtocol)],
             ['Current rate', expectedApy !== undefined && percentText(expectedApy)],
-            ['Gas, paid by the service', `about ${usdText(plan.estimatedGasUsd)}`],
+            ['Gas, paid by the service', aboutUsd(plan.estimatedGasUsd)],
             ['Estimated time', plan.estimatedTime],
           ]}
         />

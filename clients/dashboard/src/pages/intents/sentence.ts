@@ -45,7 +45,9 @@ function completedSentence(intent: Intent): string {
     executionPlan && ` on ${chainText(executionPlan.targetChain)}`,
     apy !== undefined && ` at ${percentText(apy)}`,
     took && `, in ${took}`,
-    results && `, for ${usdText(results.totalGasCostUsd)} of gas`,
+    results &&
+      results.totalGasCostUsd !== null &&
+      `, for ${usdText(results.totalGasCostUsd)} of gas`,
     '.',
   ]
     .filter(Boolean)

@@ -4,7 +4,7 @@ import { chainText } from '../../text/shorten.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 
-type BalanceRow = { chain: string; asset: string; amount: string; usd: number }
+type BalanceRow = { chain: string; asset: string; amount: string; usd: number | null }
 
 const columns: Column<BalanceRow>[] = [
   { name: 'Chain', cell: ({ chain }) => chainText(chain) },

@@ -95,7 +95,7 @@ class ExecutionPlan(Model):
     target_protocol: str | None = None
     expected_apy: float | None = None
     steps: list[Step]
-    estimated_gas_usd: float
+    estimated_gas_usd: float | None
     estimated_time: str
     reasoning: str
     warnings: list[PlanWarning] | None = None
@@ -113,7 +113,7 @@ class Transaction(Model):
     timestamp: datetime | None = None
     explorer_url: str | None = None
     gas_used: int
-    gas_cost_usd: float
+    gas_cost_usd: float | None
     failed: bool | None = None
 
 
@@ -123,7 +123,7 @@ class Results(Model):
     completed_steps: int
     transactions: list[Transaction]
     total_gas_used: int
-    total_gas_cost_usd: float
+    total_gas_cost_usd: float | None
     final_amount: Decimal | None = None
     apy: float | None = None
 

@@ -29,7 +29,7 @@ class TokenBalance(Model):
     balance: int
     balance_formatted: Decimal
     decimals: int
-    value_usd: float
+    value_usd: float | None
 
 
 class ChainBalances(Model):
