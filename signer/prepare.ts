@@ -9,7 +9,7 @@ import { isKeySpent } from '../evm/logs/spentKeys.js'
 import { getPlanned, rebuildCalls } from './build/calls.js'
 import { assertKey, assertOwn } from './check/verifySignature.js'
 import { FUNDING_GAS } from './build/payload.js'
-import { assertOpens } from './signing.js'
+import { assertOpens } from './check/openedKey.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './senders/treasury.js'
 import {
   estimateCall,

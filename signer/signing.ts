@@ -1,6 +1,6 @@
 import type { Wallet } from 'ethers'
 import { openAccount } from '../custody/open.js'
-import { refusal } from '../custody/policy.js'
+import { openWalletKey } from './check/openedKey.js'
 import { DELEGATE_ADDRESS, type Chain } from '../evm/registry.js'
 import { hashUserOperation } from '../evm/calls/userOperation.js'
 import {
@@ -74,20 +74,7 @@ export async function signPrepared(
 }
 
 function openWallet({ open }: Opener, secret: WalletSecret): Promise<Wallet> {
-  const context = { purpose: 'wallet' as const, owner: secret.walletId, ...secret }
-  return open(secret.address, (kek) => openAccount(kek, secret.sealed, context))
-}
-
-/**
- * Ensures that the sealed key of a wallet opens and is that of its address, before the treasury pays it. Other roles
- * insert wallets.
- *
- * @throws {ServiceError} INTERNAL when it does not.
- */
-export async function assertOpens(keyring: Keyring, secret: WalletSecret): Promise<void> {
-  await openWallet(createOpener(keyring), secret).catch(() => {
-    throw refusal('the key of the wallet must open and belong to its address.')
-  })
+  return open(secret.address, (kek) => openWalletKey(kek, secret))
 }
 
 type Unsigned = Pick<
