@@ -12,17 +12,14 @@ import {
   type Taking,
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
-import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
+import { findQuote, slippageOf, swapOf, whyNoQuote, type Swap } from './swap.js'
 import { costWarnings, swapWarnings, warningsField } from './warnings.js'
 import type { StepPlan, LocatedFunds, WithdrawRequest } from '../intent/intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
-/** Base units by which a position may be worth less than its deposits, because markets round down. */
-const ROUNDING_UNITS = 10n
-
 /**
  * Withdraws from the markets of a chain, after swapping `unswapped` money: from one market if one has enough, else from
- * the largest first. An amount that would leave only dust withdraws everything, where possible.
+ * the largest first. An amount that differs from everything by rounding dust only withdraws everything, where possible.
  *
  * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (all positions), all decimal text,
  *   and the reason `no_liquidity` when the markets do not have the cash now. INVALID_REQUEST with the reason
@@ -74,7 +71,7 @@ function swapBefore(
   throw invalidRequest('intentId', message, 'no_swap')
 }
 
-/** The remaining withdrawal from markets. Undefined when the swap covers the amount except for dust. */
+/** The remaining withdrawal from markets. Undefined when the swap covers the amount within its slippage. */
 function remainderAfter(
   request: WithdrawRequest,
   { arrivesUnits }: Swap,
@@ -82,7 +79,7 @@ function remainderAfter(
   const { amountUnits } = request
   if (amountUnits === 'max') return request
   const left = amountUnits - arrivesUnits
-  return left > dustOf(amountUnits) ? { ...request, amountUnits: left } : undefined
+  return left > slippageOf(amountUnits) ? { ...request, amountUnits: left } : undefined
 }
 
 /** Takes from no market when everything is requested and there is no position. */
@@ -98,10 +95,10 @@ function choose(request: WithdrawRequest, state: MarketState, sources: Source[])
     if (positions.every(canBeEmptied)) return takeAll(positions)
     throw noLiquidity(request, state, { requiredUnits: totalUnits, payableUnits })
   }
-  if (totalUnits === 0n || amountUnits > totalUnits + ROUNDING_UNITS) {
+  if (totalUnits === 0n || amountUnits - totalUnits > dustOf(amountUnits)) {
     throw tooLittle(request, state, { requiredUnits: amountUnits, totalUnits })
   }
-  const isNearly = totalUnits - amountUnits <= dustOf(totalUnits)
+  const isNearly = totalUnits - amountUnits <= dustOf(amountUnits)
   if (isNearly && positions.every(canBeEmptied)) return takeAll(positions)
   if (amountUnits <= payableUnits) return takePart(amountUnits, positions)
   const busy = positions.find(({ position }) => position.isBusy)

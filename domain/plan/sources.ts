@@ -1,4 +1,4 @@
-import { ASSET_DECIMALS } from '../money.js'
+import { smallest } from '../money.js'
 import { outputOf, findQuote, inputFor } from './swap.js'
 import type { WithdrawRequest } from '../intent/intent.js'
 import type { MarketState, PositionState, SwapQuote } from './market.js'
@@ -107,7 +107,7 @@ function findSingle(amountUnits: bigint, sources: Source[]): Source | undefined 
 function takingOf(source: Source, partUnits: bigint): Taking {
   const { availableUnits } = source.position
   const units = source.quote ? inputFor(source.quote, partUnits) : partUnits
-  const isEverything = canBeEmptied(source) && availableUnits - units <= dustOf(availableUnits)
+  const isEverything = canBeEmptied(source) && availableUnits - units <= dustOf(units)
   return { source, units: isEverything ? availableUnits : units, isEverything }
 }
 
@@ -116,8 +116,8 @@ export function canBeEmptied({ position }: Source): boolean {
   return !position.isBusy && position.liquidityUnits >= position.availableUnits
 }
 
-/** Dust, which is not worth leaving behind: a hundredth of a token, at most a hundredth of the whole. */
-export function dustOf(wholeUnits: bigint): bigint {
-  const cent = 10n ** BigInt(ASSET_DECIMALS) / 100n
-  return wholeUnits / 100n < cent ? wholeUnits / 100n : cent
-}
+/** Base units that markets lose by rounding. */
+const ROUNDING_UNITS = 10n
+
+/** Rounding dust beside an amount: at most 10 base units, and at most a thousandth of the amount. */
+export const dustOf = (units: bigint): bigint => smallest(ROUNDING_UNITS, units / 1_000n)

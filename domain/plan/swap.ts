@@ -16,6 +16,9 @@ export type Swap = {
  */
 const SLIPPAGE_BPS = 50n
 
+/** Base units by which the output of a swap may fall short of its forecast. */
+export const slippageOf = (units: bigint): bigint => (units * SLIPPAGE_BPS) / 10_000n
+
 type Pair = Pick<SwapQuote, 'chain' | 'from' | 'to'>
 
 /** The quote with the highest output on the chain at a fair price, or undefined. The first of equal quotes wins. */
@@ -78,7 +81,7 @@ function whyUnfair(quote: SwapQuote, limits: PriceLimits): string | undefined {
 export function swapOf(quote: SwapQuote, amountUnits: bigint, limits: PriceLimits): Swap {
   const arrivesUnits = outputOf(quote, amountUnits)
   // Rounded up: a minimum of zero would protect nothing.
-  const slippedUnits = divideUp(arrivesUnits * (10_000n - SLIPPAGE_BPS), 10_000n)
+  const slippedUnits = arrivesUnits - slippageOf(arrivesUnits)
   const leastUnits = leastOutput(amountUnits, limits)
   const minimumUnits = slippedUnits > leastUnits ? slippedUnits : leastUnits
   return { quote, amountUnits, arrivesUnits, minimumUnits }

@@ -4,8 +4,9 @@ import { findPool, findToken, type Chain, type Token } from '../../evm/registry.
 import { ServiceError } from '../../domain/errors.js'
 import { sourceStepOf, spendingChain } from '../../domain/intent/intent.js'
 import { defaultLimits, hasDrifted, mostOutput, type PriceLimits } from '../../domain/limits.js'
-import { assetUnits, divideUp } from '../../domain/money.js'
-import { isWithinRequest, type Asked } from '../../domain/intent/spending.js'
+import { assetUnits, divideUp, largest } from '../../domain/money.js'
+import { dustOf } from '../../domain/plan/sources.js'
+import { matchesRequest, type Asked } from '../../domain/intent/spending.js'
 import { bridgeOf } from '../../evm/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../../evm/lending/markets.js'
 import { encodeSwap, readQuote } from '../../evm/swaps/uniswapV3.js'
@@ -56,8 +57,8 @@ export async function rebuildCalls(
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw refusal('the operation must be in the plan.')
   }
-  if (!isWithinRequest(asked, plan, limits)) {
-    throw refusal('the plan must spend no more than the request of its intent allows.')
+  if (!matchesRequest(asked, plan, limits)) {
+    throw refusal('the plan must spend what the request of its intent names, no more and no less.')
   }
   const sourceStep = sourceStepOf(plan, step)
   const most = sourceStep
@@ -132,7 +133,7 @@ async function toWithdrawal(
   const heldUnits = step.everything
     ? await protocol.readPosition(client, market, { wallet, block })
     : 0n
-  const everything = step.everything === true && (asked.everything || isNearly(heldUnits, most))
+  const everything = step.everything === true && (asked.everything || isWhole(heldUnits, most))
   const held = { token: receiptToken, owner: wallet, block }
   const withdrawal = everything ? { receiptUnits: await readBalance(client, held) } : { units }
   return {
@@ -142,9 +143,9 @@ async function toWithdrawal(
   }
 }
 
-/** Interest may accrue between plan and signature. Anything beyond that is not withdrawn. */
-const isNearly = (heldUnits: bigint, plannedUnits: bigint) =>
-  heldUnits * 100n <= plannedUnits * 101n + 1_000n
+/** True when an amount is the whole position, except for rounding dust. */
+const isWhole = (heldUnits: bigint, units: bigint) =>
+  largest(heldUnits - units, units - heldUnits) <= dustOf(units)
 
 function toBurn(
   { client: { chain }, registry, limits }: BuildContext,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { defaultLimits } from '../../domain/limits.js'
 import { plannedWithdrawal, type StepPlan, type IntentRequest } from '../../domain/intent/intent.js'
 import { planIntent } from '../../domain/plan/planIntent.js'
-import { isWithinRequest, type Asked } from '../../domain/intent/spending.js'
+import { matchesRequest, type Asked } from '../../domain/intent/spending.js'
 import { anyBridge, anyLend, anyWithdraw, type Case } from './plan/anyMarket.js'
 import { holds } from './plan/holds.js'
 import { chainOf, positionOf, quoteOf, stateOf, units } from './plan/markets.js'
@@ -15,10 +15,10 @@ const askedIn = ({ action, amountUnits }: IntentRequest, plan: StepPlan): Asked 
 }
 const isFine = (asked: Partial<Asked>, ...steps: Parameters<typeof planOf>) => {
   const whole = { action: 'lend', units: 1_000_000n, everything: false, ...asked } as const
-  return isWithinRequest(whole, planOf(...steps), defaultLimits)
+  return matchesRequest(whole, planOf(...steps), defaultLimits)
 }
 
-describe('isWithinRequest', () => {
+describe('matchesRequest', () => {
   test.each([
     ['lend', anyLend],
     ['withdraw', anyWithdraw],
@@ -33,7 +33,7 @@ describe('isWithinRequest', () => {
         return
       }
       planned += 1
-      expect(isWithinRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
+      expect(matchesRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
     })
     holds(property, 2_000)
     expect(planned).toBeGreaterThan(300)
@@ -54,7 +54,7 @@ describe('isWithinRequest', () => {
       positions: [positionOf('base', '20')],
     })
     const plan = planIntent(request, state)
-    expect(isWithinRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
+    expect(matchesRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
   })
 
   test('one base unit more than requested is too much, also in two steps', () => {
@@ -71,15 +71,42 @@ describe('isWithinRequest', () => {
     expect(isFine({}, moved, swap(2, 'arbitrum'), deposit(3, 'arbitrum'))).toBe(true)
   })
 
-  test('a partial withdrawal includes at most dust in addition', () => {
+  test('one base unit less than requested is too little, and a lend without its deposit', () => {
+    expect(isFine({}, deposit(1, 'base', { amount: '0.999999' }))).toBe(false)
+    const moved = bridge(1, 'base', 'arbitrum', { amount: '0.999999' })
+    expect(isFine({ action: 'bridge' }, moved)).toBe(false)
+    expect(isFine({}, bridge(1, 'base', 'arbitrum', { amount: '1' }))).toBe(false)
+  })
+
+  test('a partial withdrawal differs from its request by at most rounding dust', () => {
     const action = 'withdraw'
-    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.00001' }))).toBe(true)
-    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.000011' }))).toBe(false)
-    const everything = { everything: true } as const
-    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.01', ...everything }))).toBe(true)
-    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.03', ...everything }))).toBe(false)
-    const all = { action, everything: true } as const
-    expect(isFine(all, withdraw(1, 'base', { amount: '900', ...everything }))).toBe(true)
+    for (const [amount, isMatch] of [
+      ['1.00001', true],
+      ['1.000011', false],
+      ['0.99999', true],
+      ['0.999989', false],
+    ] as const) {
+      expect(isFine({ action }, withdraw(1, 'base', { amount }))).toBe(isMatch)
+      const emptying = withdraw(1, 'base', { amount, everything: true })
+      expect(isFine({ action }, emptying)).toBe(isMatch)
+    }
+    const tiny = withdraw(1, 'base', { amount: '0.000501' })
+    expect(isFine({ action, units: 500n }, tiny)).toBe(false)
+  })
+
+  test('a withdrawal over a swap guarantees nearly its request', () => {
+    const taken = withdraw(1, 'base', { amount: '1' })
+    const guaranteed = (minimum: string) =>
+      isFine({ action: 'withdraw' }, taken, swap(2, 'base', { minimum }))
+    expect(guaranteed('0.99')).toBe(true)
+    expect(guaranteed('0.97')).toBe(false)
+  })
+
+  test('a withdrawal of everything empties each of its markets', () => {
+    const all = { action: 'withdraw', everything: true } as const
+    const emptied = withdraw(1, 'base', { amount: '900', everything: true })
+    expect(isFine(all, emptied)).toBe(true)
+    expect(isFine(all, emptied, withdraw(2, 'base', { amount: '0.000001' }))).toBe(false)
   })
 
   test('steps that the action does not use are rejected', () => {

@@ -230,12 +230,12 @@ describe('a market of USDC', () => {
     await forge(world, lend.intentId, 1, { amount: '2' })
     const input = JSON.stringify({ units: '2000000' })
     await world.db('operation').where({ id: lend.operationId }).update({ input })
-    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
+    await expectRefused(world, lend.operationId, /what the request of its intent names/)
   })
 
   test('error: a plan with another action than the request is not signed', async () => {
     const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
     await world.db('intent').where({ id: lend.intentId }).update({ action: 'withdraw' })
-    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
+    await expectRefused(world, lend.operationId, /what the request of its intent names/)
   })
 })

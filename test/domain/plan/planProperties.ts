@@ -148,7 +148,7 @@ function assertHardlyMore(
   touched: PositionState[],
 ): void {
   if (amountUnits === 'max') return
-  const dust = (whole: bigint) => smallest(10_000n, whole / 100n)
+  const dust = (whole: bigint) => smallest(10n, whole / 1_000n)
   const emptied = plan.steps.filter((step) => step.type === 'withdraw' && step.everything)
   const dustUnits = emptied.reduce((sum, step) => {
     const position = touched.find((one) => 'market' in step && one.market === step.market)

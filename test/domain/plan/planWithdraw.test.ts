@@ -77,13 +77,16 @@ describe('planIntent, withdraw: an amount', () => {
     expect(planIntent(withdraw('10'), short).steps[0]).not.toHaveProperty('everything')
   })
 
-  test('leaves no dust in a market', () => {
-    const state = market(aave('10.01'), comet('500'))
-    const cheap = { ...state, rates: [rateOf('base', 1), rateOf('base', 2, compound)] }
-    expect(planIntent(withdraw('10'), cheap).steps).toMatchObject([
-      { amount: '10.01', everything: true },
-    ])
-    expect(planIntent(withdraw('9.999999'), cheap).steps).toMatchObject([{ amount: '9.999999' }])
+  test('leaves no rounding dust in a market, and takes no more than that beside the amount', () => {
+    const emptying = (available: string) => {
+      const state = market(aave(available), comet('500'))
+      const cheap = { ...state, rates: [rateOf('base', 1), rateOf('base', 2, compound)] }
+      return planIntent(withdraw('10'), cheap).steps
+    }
+    expect(emptying('10.00001')).toMatchObject([{ amount: '10.00001', everything: true }])
+    const [exact] = emptying('10.000011')
+    expect(exact).toMatchObject({ amount: '10' })
+    expect(exact).not.toHaveProperty('everything')
   })
 
   test('does not use other chains', () => {
@@ -158,7 +161,7 @@ describe('planIntent, withdraw: everything', () => {
   })
 
   test.each([
-    ['14.99', 'a hundredth of a token less'],
+    ['14.99999', 'ten base units of rounding less'],
     ['15', 'the whole'],
     ['15.00001', 'ten base units of rounding more'],
   ])('%s of 15 withdraw everything: %s', (amount) => {
@@ -169,16 +172,23 @@ describe('planIntent, withdraw: everything', () => {
     ])
   })
 
-  test('one base unit below the dust withdraws the amount', () => {
-    const { steps } = planIntent(withdraw('14.989999'), market(aave('15')))
-    expect(steps).toMatchObject([{ amount: '14.989999' }])
+  test.each([
+    ['0.99', '1'],
+    ['14.999989', '15'],
+    ['0.004994', '0.005'],
+  ])('%s of %s withdraw exactly that', (amount, whole) => {
+    const { steps } = planIntent(withdraw(amount), market(aave(whole)))
+    expect(steps).toMatchObject([{ amount }])
     expect(steps[0]).not.toHaveProperty('everything')
   })
 
-  test('the dust of a small position is a hundredth of it', () => {
-    const small = market(aave('0.1'))
-    expect(planIntent(withdraw('0.099'), small).steps).toMatchObject([{ amount: '0.1' }])
-    expect(planIntent(withdraw('0.098999'), small).steps).toMatchObject([{ amount: '0.098999' }])
+  test('the dust of a small amount is a thousandth of it', () => {
+    expect(planIntent(withdraw('0.005'), market(aave('0.004995'))).steps).toMatchObject([
+      { amount: '0.004995', everything: true },
+    ])
+    const { code } = failureOf(withdraw('0.000011'), market(aave('0.000001')))
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(failureOf(withdraw('0.005'), market(aave('0.004994'))).code).toBe('INSUFFICIENT_FUNDS')
   })
 
   test('the whole position as an amount is withdrawn in exact units while another intent withdraws', () => {
@@ -278,7 +288,7 @@ describe('planIntent, withdraw: money that was withdrawn before and not swapped'
     expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. From aave-v3/)
   })
 
-  test('suffices when it covers the amount except for dust, without a position', () => {
+  test('suffices when it covers the amount within its slippage, without a position', () => {
     for (const amount of ['max', '5', '4.9']) {
       const plan = planIntent(after(amount, '5'), market())
       expect(plan.steps).toMatchObject([{ sequence: 1, type: 'swap', amount: '5' }])
