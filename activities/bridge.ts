@@ -15,9 +15,9 @@ import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { waitInSlot } from './slot.js'
 import { finalizeIntent } from './status.js'
 import {
+  assertFed,
   completeIfLast,
   failIfSimulated,
-  readSpending,
   runStep,
   type StepInput,
   type StepResult,
@@ -42,9 +42,9 @@ export async function bridge(
   const { sequence } = step
   const { chainId } = source
   const sourceDomain = bridgeOf(step.protocol).domainOf(source)
-  const units = await readSpending(tools, input)
+  await assertFed(tools, input)
   return runStep(tools, {
-    order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
+    order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId },
     deadlineMs,
     shown,
     open: (trx, id) => insertBurn(trx, { operationId: id, sourceDomain, destinationChainId }),
@@ -189,15 +189,11 @@ export async function mint(
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, step)
-  const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
-  if (!nonce) throw notDone('The burn has no attestation.')
-  const units = await readSpending(tools, input)
-  const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
-  const result = await runStep(tools, {
-    order: { ...order, input: { units } },
-    deadlineMs: Infinity,
-    shown,
-  })
+  const isAttested = (await findBurn(tools.db, burnId))?.eventNonce
+  if (!isAttested) throw notDone('The burn has no attestation.')
+  await assertFed(tools, input)
+  const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId } as const
+  const result = await runStep(tools, { order, deadlineMs: Infinity, shown })
   if (isUnsettled(result)) return result
   const { txHash } = result
   const arrived = assetText(BigInt(result.units))

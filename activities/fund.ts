@@ -11,7 +11,7 @@ export async function fund(
 ): Promise<StepResult | Unsettled> {
   const funding = await findFunding(tools.db, fundingId)
   if (!funding) throw new Error(`Funding ${fundingId} is missing.`)
-  const { accountId, walletId, units } = funding
+  const { accountId, walletId } = funding
   const result = await runStep(tools, {
     order: {
       intentId: fundingId,
@@ -20,7 +20,6 @@ export async function fund(
       accountId,
       walletId,
       chainId: Number(funding.chainId),
-      input: { units },
     },
     deadlineMs,
   })

@@ -1,7 +1,7 @@
 import {
+  assertFed,
   completeIfLast,
   failIfSimulated,
-  readSpending,
   runStep,
   type StepInput,
   type StepResult,
@@ -28,7 +28,7 @@ async function runOnChain(
   const { type, sequence, chain } = step
   const { chainId } = tools.registry.get(chain)
   const order = { intentId, sequence, kind: type, accountId, walletId, chainId }
-  const units = await readSpending(tools, input)
-  const result = await runStep(tools, { order: { ...order, input: { units } }, deadlineMs, shown })
+  await assertFed(tools, input)
+  const result = await runStep(tools, { order, deadlineMs, shown })
   return completeIfLast(tools, input, result)
 }

@@ -1,11 +1,10 @@
-import { submitOperation, type MintOrder, type OperationOrder } from '../operations/submit.js'
+import { submitOperation, type OperationOrder } from '../operations/submit.js'
 import { isUnsent, outcomeOf } from '../operations/outcome.js'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { awaitOperation } from '../operations/watchOutcomes.js'
 import { markAwaited } from '../operations/awaited.js'
 import { findOperation, readOperations, type Operation } from '../operations/operations.js'
 import { takeTurn } from '../db/client/scope.js'
-import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/intent/operation.js'
 import { isUnsettled, type WaitReason, type Unsettled } from '../domain/intent/waitReason.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
@@ -159,26 +158,26 @@ function untilLate(deadlineMs: number): number {
 }
 
 export type StepRun = {
-  order: OperationOrder | MintOrder
+  order: OperationOrder
   deadlineMs: number
   shown?: WaitReason['code'] | undefined
   open?: (trx: Db, id: string) => Promise<void>
 }
 
 /**
- * Base units that a step spends: the output of its `fedBy` operation, else the planned amount. Asserts that all
- * earlier steps are done.
+ * Asserts that all earlier steps are done, and that the output of the `fedBy` operation is known. The database and the
+ * signer derive the amount that the step spends.
  */
-export async function readSpending(
+export async function assertFed(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<PlanStep>,
-): Promise<string> {
-  if (step.sequence === 1) return assetUnits(step.amount).toString()
+): Promise<void> {
+  if (step.sequence === 1) return
   const rows = await readOperations(db, intentId)
   for (let sequence = 1; sequence < step.sequence; sequence++) assertDone(rows, sequence)
-  if (!fedBy) return assetUnits(step.amount).toString()
+  if (!fedBy) return
   const sourceStep = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
-  if (sourceStep?.units) return sourceStep.units
+  if (sourceStep?.units) return
   throw stillWaiting('The output of the previous step is not indexed yet.', SHORTEST_RETRY_MS)
 }
 

@@ -5,8 +5,8 @@ import type { Call } from '../domain/intent/operation.js'
 
 /**
  * What a wallet may do in one operation, derived from the plan and not from the calls. `token` is the token it spends,
- * `contract` the called contract, `units` the most base units that may move. `leastShares`: of a vault, what the last
- * call demands.
+ * `contract` the called contract, `units` the base units that move, no more and no less. `leastShares`: of a vault, what
+ * the last call demands.
  */
 export type Allowance = { wallet: string; token: string; contract: string; units: bigint } & (
   | { kind: 'deposit'; leastShares?: bigint }
@@ -49,7 +49,7 @@ const vocabulary = new Interface([
 
 /**
  * Decodes each call and compares it with the plan: known contract, known function, no extra data, money only for the
- * wallet itself, and all amounts together within the plan.
+ * wallet itself, and all amounts together exactly that of the plan.
  *
  * @throws {ServiceError} INTERNAL with the rule that the first rejected call violates.
  */
@@ -60,7 +60,8 @@ export function assertAllowed(calls: Call[], allowance: Allowance): void {
   if (allowance.kind === 'deposit' && allowance.leastShares && !demandsShares(calls.at(-1))) {
     throw refusal('a deposit into a vault must end with its minimum of shares.')
   }
-  if (moved > allowance.units) throw refusal('the calls together must move no more than the plan.')
+  if (moved !== allowance.units)
+    throw refusal('the calls together must move the amount of the plan.')
 }
 
 /** Base units that the call moves. Throws when the plan does not allow it. */

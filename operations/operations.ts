@@ -4,9 +4,6 @@ import { selectScoped } from '../db/client/scope.js'
 import type { Db } from '../db/client/connect.js'
 import type { OperationKind, OperationState } from '../domain/intent/operation.js'
 
-/** Values that the plan could not know. They are replaced at each submission while nothing is signed. */
-export type OperationInput = { units: string }
-
 export type Operation = {
   id: string
   intentId: string
@@ -16,7 +13,8 @@ export type Operation = {
   walletId: string
   chainId: bigint
   chainKey: string
-  input: OperationInput
+  /** Base units that it spends, as the database derives them. The signer trusts its own reading only. */
+  inputUnits: string | null
   minBlock: bigint
   /** Resource that it contends for: `deposit:` or `withdraw:` and a market, `swap:` and a pair, `burn:` and a wallet. */
   resource: string | null
@@ -54,7 +52,7 @@ export const operationColumns = [
   'wallet_id as walletId',
   'chain_id as chainId',
   'chain_key as chainKey',
-  'input',
+  'input_units as inputUnits',
   'min_block as minBlock',
   'resource',
   'state',
@@ -78,7 +76,7 @@ export const operationColumns = [
 
 export type Submission = Pick<
   Operation,
-  'id' | 'intentId' | 'sequence' | 'kind' | 'accountId' | 'walletId' | 'chainKey' | 'input'
+  'id' | 'intentId' | 'sequence' | 'kind' | 'accountId' | 'walletId'
 > & { chainId: number }
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
@@ -93,12 +91,9 @@ type OrderedOperation = { row: Operation | undefined; isNew: boolean }
  * first operation changes the intent to `executing`. An existing operation is returned.
  */
 export async function orderOperation(db: Db, submission: Submission): Promise<OrderedOperation> {
-  const { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input } = submission
-  const values = [id, intentId, sequence, kind, accountId, walletId, chainId, chainKey]
-  const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, [
-    ...values,
-    JSON.stringify(input),
-  ])
+  const { id, intentId, sequence, kind, accountId, walletId, chainId } = submission
+  const values = [id, intentId, sequence, kind, accountId, walletId, chainId]
+  const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, values)
   if (!found) throw new Error('The operation was not ordered.')
   const { isNew, ...row } = found
   // All columns are null when there is no row.
@@ -108,11 +103,14 @@ export async function orderOperation(db: Db, submission: Submission): Promise<Or
 const orderStatement: Statement = {
   name: 'order operation',
   text: `select r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
-    from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
+    from order_operation($1, $2, $3, $4, $5, $6, $7) as r`,
 }
 
-/** Inserts an operation for execution at or after the currently indexed block. */
-export async function insertOperation(trx: Db, submission: Submission): Promise<Operation> {
+/** Inserts an operation with a known key, for execution at or after the currently indexed block. */
+export async function insertOperation(
+  trx: Db,
+  submission: Submission & { chainKey: string },
+): Promise<Operation> {
   const { chainId } = submission
   const [row] = await trx('operation')
     .insert({
@@ -124,7 +122,6 @@ export async function insertOperation(trx: Db, submission: Submission): Promise<
       wallet_id: submission.walletId,
       chain_id: chainId,
       chain_key: submission.chainKey,
-      input: JSON.stringify(submission.input),
       min_block: trx.raw('coalesce((select indexed_block from chain where id = ?), 0)', [chainId]),
     })
     .returning<Operation[]>(operationColumns)
@@ -133,18 +130,14 @@ export async function insertOperation(trx: Db, submission: Submission): Promise<
 }
 
 /**
- * Requeues a deferred operation once its delay has passed, with new input. A mint also gets a new key: a reorg that moves
- * a burn to another transaction changes its message.
+ * Requeues a deferred operation once its delay has passed. The database renews its amount and the key of a mint: a reorg
+ * that moves a burn to another transaction changes its message.
  */
-export async function requeueOperation(
-  trx: Db,
-  id: string,
-  { chainKey, input }: Pick<Submission, 'chainKey' | 'input'>,
-): Promise<Operation | undefined> {
+export async function requeueOperation(trx: Db, id: string): Promise<Operation | undefined> {
   const [row] = await trx('operation')
     .where({ id, state: 'deferred' })
     .whereRaw('retry_after <= clock_timestamp()')
-    .update({ state: 'queued', chain_key: chainKey, input: JSON.stringify(input) })
+    .update({ state: 'queued' })
     .returning<Operation[]>(operationColumns)
   return row
 }

@@ -4,29 +4,16 @@ import {
   orderOperation,
   requeueOperation,
   type Operation,
-  type OperationInput,
   type Submission,
 } from './operations.js'
-import { chainKeyOf, operationId } from './operationId.js'
+import { operationId } from './operationId.js'
 import type { Db } from '../db/client/connect.js'
-import type { OperationKind } from '../domain/intent/operation.js'
 
-export type OperationOrder = {
-  intentId: string
-  sequence: number
-  kind: Exclude<OperationKind, 'mint'>
-  accountId: string
-  walletId: string
-  chainId: number
-  input: OperationInput
-}
-
-/** Mints burned money. `nonce`: of the attested message; it is the operation's key on the chain. */
-export type MintOrder = Omit<OperationOrder, 'kind'> & { kind: 'mint'; nonce: string }
+export type OperationOrder = Omit<Submission, 'id'>
 
 /**
  * Queues an order for the signer. Safe to repeat: the operation is one row, and a second call finds it. A deferred row
- * that is due returns to the queue with the new input.
+ * that is due returns to the queue. The database derives amount and key.
  *
  * @param open - Writes the data that belongs to a new row, in its transaction.
  * @returns The row; undefined when the intent is finished or its plan has no such step. A mint is stored in any state
@@ -34,14 +21,14 @@ export type MintOrder = Omit<OperationOrder, 'kind'> & { kind: 'mint'; nonce: st
  */
 export async function submitOperation(
   db: Db,
-  order: OperationOrder | MintOrder,
+  order: OperationOrder,
   open?: (trx: Db, id: string) => Promise<void>,
 ): Promise<Operation | undefined> {
   const id = operationId(order.intentId, order.sequence, order.kind)
-  const submission = { ...order, id, chainKey: keyOf(order, id) }
+  const submission = { ...order, id }
   const row = await orderWith(db, submission, open)
   if (row?.state !== 'deferred') return row
-  return (await requeueOperation(db, id, submission)) ?? row
+  return (await requeueOperation(db, id)) ?? row
 }
 
 /** Without `open`, the single statement is its own transaction. */
@@ -57,9 +44,6 @@ async function orderWith(
     return row
   })
 }
-
-const keyOf = (order: OperationOrder | MintOrder, id: string) =>
-  order.kind === 'mint' ? order.nonce : chainKeyOf(order.kind, id)
 
 /**
  * Expires an operation that is not signed yet. A row that was signed first is returned unchanged: it ends by its own

@@ -3,6 +3,8 @@ import { readsDomain } from '../evm/tokenDomain.js'
 import { refusal } from '../custody/policy.js'
 import { findBurn } from '../operations/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
+import { sourceStepOf } from '../domain/intent/intent.js'
+import { assetUnits } from '../domain/money.js'
 import { demoFunding } from '../domain/intent/funding.js'
 import { bridgeOf } from '../evm/bridges/bridges.js'
 import { isKeySpent } from '../evm/logs/spentKeys.js'
@@ -183,7 +185,7 @@ async function prepareMint(
   const { chain } = client
   const { intentId, sequence, chainKey } = operation
   const wallet = assertOwn(operation, order.secret)
-  const { step } = getPlanned(operation, order)
+  const { plan, step } = getPlanned(operation, order)
   const burn = await findBurn(db, operationId(intentId, sequence, 'bridge'))
   if (step.type !== 'bridge' || step.to !== chain.name) {
     throw refusal('the operation must be in the plan.')
@@ -193,9 +195,11 @@ async function prepareMint(
   }
   const { message, attestation } = burn
   const bridge = bridgeOf(step.protocol)
-  const { nonce, recipient } = bridge.readMessage(message)
+  const { nonce, recipient, units } = bridge.readMessage(message)
+  // What a step before the burn has delivered is on another chain.
+  const isWhole = sourceStepOf(plan, step) !== undefined || units === assetUnits(step.amount)
   const isOurs = recipient === wallet.address && nonce === chainKey
-  if (!isOurs || !bridge.leadsTo(chain, message)) {
+  if (!isOurs || !isWhole || !bridge.leadsTo(chain, message)) {
     throw refusal('the message must match the burn.')
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }

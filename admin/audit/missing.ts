@@ -1,4 +1,3 @@
-import { assetUnits } from '../../domain/money.js'
 import { spendingChain, type PlanStep } from '../../domain/intent/intent.js'
 import { chainKeyOf, operationId } from '../../operations/operationId.js'
 import { bridgeOf } from '../../evm/bridges/bridges.js'
@@ -52,26 +51,25 @@ function missingOf(tools: AuditTools, orderer: Orderer): Missing[] {
   return all.filter((one) => !isThere(one)).map((operation) => ({ operation, orderer }))
 }
 
-function fundOf(orderer: Orderer, { chainId, units }: NonNullable<Orderer['funding']>) {
-  return toMissing(orderer, { sequence: 1, kind: 'fund', chainId: Number(chainId), units })
+function fundOf(orderer: Orderer, { chainId }: NonNullable<Orderer['funding']>) {
+  return toMissing(orderer, { sequence: 1, kind: 'fund', chainId: Number(chainId) })
 }
 
 function effectsOf({ registry }: AuditTools, orderer: Orderer, step: PlanStep): MissingOperation[] {
   const { sequence } = step
-  const units = assetUnits(step.amount).toString()
   const { chainId } = registry.get(spendingChain(step))
-  const own = toMissing(orderer, { sequence, kind: step.type, chainId, units })
+  const own = toMissing(orderer, { sequence, kind: step.type, chainId })
   if (step.type !== 'bridge') return [own]
   const destination = registry.get(step.to)
   const sourceDomain = bridgeOf(step.protocol).domainOf(registry.get(step.from))
   const burn = { ...own, burn: { sourceDomain, destinationChainId: destination.chainId } }
   const attested = orderer.nonces.find((one) => one.sequence === sequence)
   if (!attested) return [burn]
-  const mint = { sequence, kind: 'mint' as const, chainId: destination.chainId, units }
+  const mint = { sequence, kind: 'mint' as const, chainId: destination.chainId }
   return [burn, { ...toMissing(orderer, mint), chainKey: attested.nonce }]
 }
 
-type PlannedEffect = { sequence: number; kind: OperationKind; chainId: number; units: string }
+type PlannedEffect = { sequence: number; kind: OperationKind; chainId: number }
 
 function toMissing({ id: intentId, accountId, walletId }: Orderer, effect: PlannedEffect) {
   const id = operationId(intentId, effect.sequence, effect.kind)

@@ -110,11 +110,11 @@ join (values ('lend', 0, 'deposit', 2, 421614), ('withdraw', 0, 'withdraw', 2, 4
   ('bridged', 0, 'bridge', 1, 84532), ('bridged', 1, 'mint', 1, 421614), ('bridged', 2, 'deposit', 2, 421614))
   k (of_way, n, kind, sequence, chain_id) on k.of_way = s.way
 left join chain_tx t on t.chain_id = 421614 and t.sender = '0xlane' || (i - i % 5) % 2 and t.nonce = i - i % 5;
-insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block, state,
+insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input_units, min_block, state,
   tx_id, success, tx_hash, block_number, block_hash, log_index, gas_used, gas_cost_usd, units, created_at, resource,
   signed_at, mined_at, ended_at, changed_at, block_time, priority)
 select op_id, id, sequence, kind, account_id, wallet_id, chain_id, op_id,
-  '{"units":"1000000"}', 0, 'final', tx_id, not failed, '0x' || lpad(to_hex(i), 64, '0'), i, '0x' || i, 0, 200000, 0.02,
+  1000000, 0, 'final', tx_id, not failed, '0x' || lpad(to_hex(i), 64, '0'), i, '0x' || i, 0, 200000, 0.02,
   1000000, at, case when kind in ('deposit', 'withdraw') then kind || ':0x01' end, at, at, at, at, at, 3
 from step order by i, op_id;
 insert into account_lent (account_id, chain_id, resource, units)
@@ -146,9 +146,9 @@ select account_id, '/v1/intents', 'order-' || i, decode(repeat('00', 32), 'hex')
 insert into funding (id, account_id, wallet_id, chain_id, units, created_at, dispatched_at, completed_at)
 select ${idOf('fund_', { made: 'made', n: 'j' })}, account_id, id, 421614, 1000000,
   now() - interval '91 days', now() - interval '91 days', now() - interval '91 days' from tokenBalance, ${longAgo};
-insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block, state,
+insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input_units, min_block, state,
   success, tx_hash, block_number, block_hash, log_index, units, created_at, priority)
-select 'op_' || id, id, 1, 'fund', account_id, wallet_id, 421614, 'op_' || id, '{"units":"1000000"}', 0, 'final', true,
+select 'op_' || id, id, 1, 'fund', account_id, wallet_id, 421614, 'op_' || id, 1000000, 0, 'final', true,
   '0x' || md5(id) || md5('x' || id), 1, '0x1', 0, 1000000, created_at, 3
 from funding;
 insert into webhook_delivery (webhook_id, account_id, event_id, type, status, next_attempt_at, created_at, dispatched_at)
@@ -183,9 +183,9 @@ select tx_id, 421614, '0xlane' || n % 2, 200000000 + n, case state when 'signed'
 insert into chain_tx_send (tx_id, n, hash, raw, max_fee, sent_at, sent_block)
 select tx_id, 1, '0xlive' || n, repeat('f00d', 400), 100000000, now(), 999999990
 from live where tx_id is not null and n % 32 < 8;
-insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block, state,
+insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input_units, min_block, state,
   tx_id, success, tx_hash, block_number, block_hash, log_index, gas_used, gas_cost_usd, units, resource, priority)
-select 'op_live_' || n, id, 2, 'deposit', account_id, wallet_id, 421614, 'op_live_' || n, '{"units":"1000000"}', 0,
+select 'op_live_' || n, id, 2, 'deposit', account_id, wallet_id, 421614, 'op_live_' || n, 1000000, 0,
   state, case when n % 32 < 8 then tx_id end, case when state in ('mined', 'confirmed') then true end,
   case when state in ('mined', 'confirmed') then '0xlive' || n end,
   case when state in ('mined', 'confirmed') then 999999990 end,

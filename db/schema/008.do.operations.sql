@@ -13,7 +13,8 @@ create table operation (
   -- Key of the operation on the chain: the 2D nonce key of a user operation, the EIP-3009 nonce of a funding, the
   -- CCTP nonce of a mint.
   chain_key text not null,
-  input json not null,
+  -- Base units that it spends, for capacity only: the signer derives its own amount. Null: unknown, a mint or a funding.
+  input_units numeric(78, 0),
   min_block bigint not null,
   state text not null default 'queued'
     check (state in ('queued', 'deferred', 'signed', 'mined', 'confirmed', 'final', 'rejected', 'cancelled')),
@@ -109,9 +110,8 @@ create policy claimed on operation for update to steward_signer
 create policy indexed on operation for update to steward_relayer
   using (true) with check (state not in ('rejected', 'cancelled'));
 grant select on operation to steward_api, steward_worker, steward_signer, steward_relayer;
-grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block) on
-  operation to steward_worker;
-grant update (chain_key, input, state, code, message, lease_owner, leased_until) on operation to steward_worker;
+grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, min_block) on operation to steward_worker;
+grant update (state, code, message, lease_owner, leased_until) on operation to steward_worker;
 grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
   block_hash, log_index, gas_used, gas_cost_usd, share_price, units, inclusion_failures, reverts, spent_since,
   block_time) on operation to steward_relayer;
@@ -139,11 +139,14 @@ end $$;
 create trigger operation_unsigned before update of state on operation
   for each row when (old.state = 'signed' and new.state = 'deferred') execute function forget_signature();
 
--- Sets the resource that a new operation contends for, from its plan, and its priority, from the plan of its account.
--- The worker cannot write either column. Definer: the worker need not read the account.
+-- Sets what an operation spends, its key on the chain, the resource that it contends for, and its priority, from its
+-- plan, the steps before it and the plan of its account. The worker cannot write these columns. Definer: the worker need
+-- not read the account.
 create function describe_operation() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
+  new.chain_key := coalesce(new.chain_key, chain_key_of(new));
+  new.input_units := coalesce(new.input_units, input_units_of(new));
   if new.kind = 'bridge' then
     new.resource := 'burn:' || new.wallet_id;
   elsif new.kind not in ('mint', 'fund') then
@@ -200,7 +203,7 @@ grant execute on function settles_at to steward_api, steward_worker, steward_rel
 -- intent has ended or its plan has no such step. A mint is ordered in any state of its intent.
 -- Runs with the permissions of the caller.
 create function order_operation(p_id text, p_intent text, p_sequence int, p_kind text, p_account text,
-  p_wallet text, p_chain bigint, p_key text, p_input json, out is_new boolean, out o operation)
+  p_wallet text, p_chain bigint, out is_new boolean, out o operation)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_status text;
@@ -222,8 +225,8 @@ begin
     return;
   end if;
   if v_status = 'planning' then perform transition_intent(p_intent, 'executing'); end if;
-  insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block)
-  values (p_id, p_intent, p_sequence, p_kind, p_account, p_wallet, p_chain, p_key, p_input,
+  insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, min_block)
+  values (p_id, p_intent, p_sequence, p_kind, p_account, p_wallet, p_chain,
     coalesce((select c.indexed_block from chain c where c.id = p_chain), 0))
   returning * into o;
 end $$;

@@ -1,4 +1,5 @@
--- Results of operations: signed amounts, burns, signals to workflows, lent sums and step events.
+-- Results of operations: signed amounts, burns, what later operations spend, signals to workflows, lent sums and step
+-- events.
 
 -- USD value that an operation moves, in base units of USDC, written once by the signer. Kept for two days.
 create table signed_amount (
@@ -57,6 +58,43 @@ grant select on burn to steward_worker, steward_signer, steward_relayer;
 grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
 grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_relayer;
+
+-- The key of an operation on the chain. A mint has the nonce of its message, other effects have a part of their id.
+create function chain_key_of(o operation) returns text language sql stable as $$
+  select case o.kind
+    when 'fund' then o.id
+    when 'mint' then (
+      select b.event_nonce from burn b join operation x on x.id = b.operation_id
+      where x.intent_id = o.intent_id and x.sequence = o.sequence and x.kind = 'bridge')
+    else '0x' || substr(o.id, 19) end
+$$;
+
+-- Base units that a step spends: what the step before has delivered, else the amount of the stored plan. A withdrawal
+-- spends a position. Assets have 6 decimals.
+create function input_units_of(o operation) returns numeric language sql stable as $$
+  select case when o.kind = 'withdraw' or f.step is null or f.step ->> 'type' = 'deposit'
+    then (s.step ->> 'amount')::numeric * 1000000
+    else (
+      select x.units from operation x
+      where x.intent_id = o.intent_id and x.sequence = o.sequence - 1 and x.success
+        and x.kind = case f.step ->> 'type' when 'bridge' then 'mint' else f.step ->> 'type' end
+        and x.state in ('confirmed', 'final')) end
+  from intent i cross join json_array_elements(i.plan -> 'steps') as s (step)
+  left join json_array_elements(i.plan -> 'steps') as f (step) on f.step ->> 'sequence' = (o.sequence - 1)::text
+  where i.id = o.intent_id and s.step ->> 'sequence' = o.sequence::text and s.step ->> 'type' = o.kind
+  limit 1
+$$;
+
+-- Renews the amount and the key of a requeued operation: a reorg may have moved its money to another transaction.
+create function renew_operation() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if new.kind = 'mint' then new.chain_key := coalesce(chain_key_of(new), new.chain_key); end if;
+  new.input_units := coalesce(input_units_of(new), new.input_units);
+  return new;
+end $$;
+create trigger operation_renewed before update of state on operation
+  for each row when (old.state = 'deferred' and new.state = 'queued') execute function renew_operation();
 
 -- Operations whose workflows wait for a signal, because the step takes longer than a minute.
 create table awaited (

@@ -22,6 +22,8 @@ export type BridgeMessage = {
   nonce: string
   /** The account that receives the money. */
   recipient: string
+  /** Burned base units. The bridge keeps its fee. */
+  units: bigint
   speed: BridgeSpeed
   /** Block from which it cannot be minted, by `block.number` in the destination's contracts; 0: it never expires. */
   expirationBlock: bigint

@@ -55,7 +55,7 @@ type Contended = { chainId: number; resources: string[]; head: bigint; ids: stri
 
 /** The columns of a contender `op`. */
 const contender = (isOwn: boolean, isInFlight: boolean) => `
-  select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt", op.priority,
+  select op.id, op.resource, coalesce(op.input_units, 0)::text as units, op.created_at as "createdAt", op.priority,
     ${isOwn} as "isOwn", ${isInFlight} as "isInFlight"
   from operation op`
 

@@ -32,16 +32,16 @@ type AllowedCalls = { calls: Call[]; allowance: Allowance; heldUnits?: bigint }
 type BuildContext = Pick<SigningContext, 'client' | 'head'> &
   Pick<SignerTools, 'db' | 'registry'> & { operation: Operation; limits: PriceLimits }
 
-/** `units`: base units that the step spends. `most`: base units that it may spend. */
-type Spending = { wallet: string; units: bigint; most: bigint; asked: Asked }
+/** `units`: base units that the step spends, no more and no less. */
+type Spending = { wallet: string; units: bigint; asked: Asked }
 
 /** `movedUnits`: base units in USD that this operation sets in motion; 0 when an earlier step has counted them. */
 export type Rebuilt = { calls: Call[]; movedUnits: bigint }
 
 /**
  * Builds the calls of an operation from its plan's step and the funds that have arrived for it. There is no free-form
- * call. Each call is checked against the plan, and the plan against the request. The output of a previous step is
- * read from the chain.
+ * call. Each call is checked against the plan, and the plan against the request. The amount is that of the plan, or the
+ * output of a previous step as read from the chain. No row that another role writes holds it.
  *
  * @throws {ServiceError} INTERNAL when the plan has no such step or exceeds the request, or the policy rejects;
  *   SWAP_FAILED while a swap would return less than the plan's minimum, or its price has just moved; RPC_ERROR while
@@ -61,12 +61,11 @@ export async function rebuildCalls(
     throw refusal('the plan must spend what the request of its intent names, no more and no less.')
   }
   const sourceStep = sourceStepOf(plan, step)
-  const most = sourceStep
+  const units = sourceStep
     ? await readPreviousOutput(db, context, { operation, sourceStep, wallet })
     : assetUnits(step.amount)
-  const units = BigInt(operation.input.units)
   const place = { db, operation, client, head, registry, limits }
-  const rebuilt = await allowedCalls(place, step, { wallet, units, most, asked })
+  const rebuilt = await allowedCalls(place, step, { wallet, units, asked })
   const { calls, allowance, heldUnits = units } = rebuilt
   assertAllowed(calls, allowance)
   return { calls, movedUnits: sourceStep ? 0n : heldUnits }
@@ -106,7 +105,7 @@ function allowedCalls(
 async function toDeposit(
   place: BuildContext,
   step: DepositStep,
-  { wallet, units, most }: Spending,
+  { wallet, units }: Spending,
 ): Promise<AllowedCalls> {
   const market = getMarket(place.client.chain, step.market)
   const { address: contract, underlying: token } = market
@@ -115,7 +114,7 @@ async function toDeposit(
   return {
     calls: [...calls, ...(floor ? [floor.call] : [])],
     allowance: {
-      ...{ kind: 'deposit', wallet, token, contract, units: most },
+      ...{ kind: 'deposit', wallet, token, contract, units },
       ...(floor ? { leastShares: floor.leastShares } : {}),
     },
   }
@@ -124,7 +123,7 @@ async function toDeposit(
 async function toWithdrawal(
   { client, head }: BuildContext,
   step: WithdrawStep,
-  { wallet, units, most, asked }: Spending,
+  { wallet, units, asked }: Spending,
 ): Promise<AllowedCalls> {
   const market = getMarket(client.chain, step.market)
   const { address: contract, underlying: token, receiptToken } = market
@@ -133,12 +132,12 @@ async function toWithdrawal(
   const heldUnits = step.everything
     ? await protocol.readPosition(client, market, { wallet, block })
     : 0n
-  const everything = step.everything === true && (asked.everything || isWhole(heldUnits, most))
+  const everything = step.everything === true && (asked.everything || isWhole(heldUnits, units))
   const held = { token: receiptToken, owner: wallet, block }
   const withdrawal = everything ? { receiptUnits: await readBalance(client, held) } : { units }
   return {
     calls: protocol.encodeWithdraw(market, wallet, withdrawal),
-    allowance: { kind: 'withdraw', wallet, token, contract, units: most, everything },
+    allowance: { kind: 'withdraw', wallet, token, contract, units, everything },
     ...(everything ? { heldUnits } : {}),
   }
 }
@@ -150,7 +149,7 @@ const isWhole = (heldUnits: bigint, units: bigint) =>
 function toBurn(
   { client: { chain }, registry, limits }: BuildContext,
   step: BridgeStep,
-  { wallet, units, most }: Spending,
+  { wallet, units }: Spending,
 ): AllowedCalls {
   const bridge = bridgeOf(step.protocol)
   const token = chain.usdc.address
@@ -165,7 +164,7 @@ function toBurn(
   const bounds = { maxFeeUnits, limits, ...bridge.burnBounds(chain, order) }
   return {
     calls: bridge.encodeBurn(chain, order),
-    allowance: { kind: 'bridge', wallet, token, units: most, ...bounds },
+    allowance: { kind: 'bridge', wallet, token, units, ...bounds },
   }
 }
 
@@ -174,7 +173,7 @@ const unitsOrZero = (amount: string) => (Number(amount) === 0 ? 0n : assetUnits(
 async function toSwap(
   { client, head, limits }: BuildContext,
   step: SwapStep,
-  { wallet, units, most }: Spending,
+  { wallet, units }: Spending,
 ): Promise<AllowedCalls> {
   const { from, to, contract, poolFee } = listedSwap(client.chain, step)
   // Less may have arrived than was planned, so the minimum scales with the amount.
@@ -197,7 +196,7 @@ async function toSwap(
   const bounds = { tokenOut: to.address, minimumUnits, poolFee, limits }
   return {
     calls: encodeSwap(contract, swap, { wallet, fee: poolFee, minimumUnits }),
-    allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...bounds },
+    allowance: { kind: 'swap', wallet, token: from.address, contract, units, ...bounds },
   }
 }
 

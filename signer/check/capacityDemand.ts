@@ -37,9 +37,9 @@ export async function readCapacityDemand(
   place: MarketContext,
   operation: Operation,
 ): Promise<CapacityDemand | undefined> {
-  const { kind, resource, input } = operation
+  const { kind, resource, inputUnits } = operation
   if (!resource) return undefined
-  const units = BigInt(input.units)
+  const units = BigInt(inputUnits ?? 0)
   if (kind === 'swap' || kind === 'bridge') {
     return { key: resource, resources: [resource], units, limit: 0n }
   }

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { finalizeIntent } from '../../activities/status.js'
-import { readSpending, runStep, type StepInput, type Tools } from '../../activities/step.js'
+import { assertFed, runStep, type StepInput, type Tools } from '../../activities/step.js'
 import { connect, type Db } from '../../db/client/connect.js'
 import { operationId } from '../../operations/operationId.js'
 import {
@@ -114,7 +114,7 @@ describe('a step after one that a reorg changed to failed', () => {
     await operate(id, 1, 'withdraw', failed)
     const fedBy = { sequence: 1, kind: 'withdraw' as const }
     const input = { intentId: id, fedBy, step: steps[1] } as StepInput<PlanStep>
-    const failure = await failureOf(() => readSpending(toolsOf(), input))
+    const failure = await failureOf(() => assertFed(toolsOf(), input))
     expect(failure).toMatchObject({ type: 'WITHDRAW_FAILED', nonRetryable: true })
   })
 
@@ -130,7 +130,7 @@ describe('a step after one that a reorg changed to failed', () => {
       await operate(id, 3, 'withdraw', { state: 'queued' })
       const order = {
         ...{ intentId: id, sequence: 3, kind: 'withdraw' as const, chainId: 421_614 },
-        ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '2000000' } },
+        ...{ accountId: wallet.accountId, walletId: wallet.id },
       }
       const failure = await failureOf(() => runStep(toolsOf(), { order, deadlineMs: Infinity }))
       expect(failure?.nonRetryable ?? undefined).toBe(over ?? false)

@@ -196,6 +196,6 @@ describe('a step', () => {
     await change(id, { state: 'confirmed', success: true, ...inBlock, units: '999999' })
     await failureOf(attempt('deposit', input))
     const ordered = await database.db('operation').where({ intent_id: intentId, sequence: 2 })
-    expect(ordered).toMatchObject([{ input: { units: '999999' }, chain_id: BigInt(chainId) }])
+    expect(ordered).toMatchObject([{ input_units: '999999', chain_id: BigInt(chainId) }])
   })
 })

@@ -46,7 +46,7 @@ async function failureOf(
   const tools = { db, outcomes, stopping: AbortSignal.abort() } as unknown as Tools
   const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
-    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+    ...{ accountId: wallet.accountId, walletId: wallet.id },
   }
   const step = () => runStep(tools, { order, deadlineMs, shown })
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })

@@ -69,7 +69,7 @@ async function deposit(
   const tools = { db, registry, ...waits } as unknown as Tools
   const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
-    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+    ...{ accountId: wallet.accountId, walletId: wallet.id },
   }
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   return environment.run(() => runStep(tools, { order, deadlineMs, shown }))

@@ -41,7 +41,7 @@ async function insertOrder(wallet: TestWallet): Promise<OperationRequest> {
   const intentId = await insertTestIntent(database.db, wallet, 'planning')
   return {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
-    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+    ...{ accountId: wallet.accountId, walletId: wallet.id },
   }
 }
 

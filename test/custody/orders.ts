@@ -183,7 +183,7 @@ export function isInPlan({ shapes, last }: EncodedOrder, calls: Call[]): boolean
   if (last && !calls.at(-1)?.data.toLowerCase().startsWith(`0x${last}`)) return false
   const moved = calls.map((one) => shapes.map((shape) => movedBy(shape, one)).find(isNumber))
   const sum = moved.reduce<bigint>((total, part) => total + (part ?? 0n), 0n)
-  return moved.every(isNumber) && sum > 0n && sum <= units
+  return moved.every(isNumber) && sum === units
 }
 
 const isNumber = (value: bigint | undefined) => value !== undefined

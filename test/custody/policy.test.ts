@@ -47,8 +47,9 @@ describe('assertAllowed', () => {
     expect(() => assertAllowed([approve(), supply()], allowance)).not.toThrow()
   })
 
-  test('allows a smaller deposit, because less may arrive than planned', () => {
-    expect(() => assertAllowed([approve(1n), supply(1n)], allowance)).not.toThrow()
+  test('error: less than the plan', () => {
+    refused(approve(1n), supply(1n))
+    refused(approve(), supply(units - 1n))
   })
 
   test('compares addresses without regard to case', () => {
@@ -154,7 +155,7 @@ function isInPlan(calls: Call[]): boolean {
   const all = [...approved, ...supplied]
   const spent = supplied.reduce((sum, amount) => sum + amount, 0n)
   const known = all.length === calls.length
-  return known && all.every((n) => n > 0n && n <= units) && spent > 0n && spent <= units
+  return known && all.every((n) => n > 0n && n <= units) && spent === units
 }
 
 const passes = (calls: Call[]): boolean => {

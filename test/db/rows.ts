@@ -87,7 +87,6 @@ export async function insertTestOperation(
   await db('operation').insert({
     ...{ id, intent_id: intentId, sequence: 1, kind: 'deposit', chain_id: 421_614, min_block: 0 },
     ...{ account_id: wallet.accountId, wallet_id: wallet.id, chain_key: id },
-    input: { units: '1000000' },
     ...values,
   })
   return id
@@ -118,9 +117,9 @@ export async function insertSigned(
   await db.raw(
     `with ordered as (
        insert into operation
-         (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block)
+         (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, min_block)
        select :intentId || n, :intentId, n, 'deposit', :accountId, :walletId, 421614, :intentId || n,
-         '{"units":"1000000"}', 0
+         0
        from generate_series(1, :count::int) n returning id)
      insert into signed_amount (operation_id, wallet_id, units, signed_at)
      select id, :walletId, 1000000, clock_timestamp() - :hoursAgo * interval '1 hour' from ordered`,

@@ -219,7 +219,7 @@ test('a burn with a final mint is closed', async () => {
   const nonce = await world.attest(burn)
   await world.untilAttested(burn, nonce)
   const row = () => world.db('burn').where({ operation_id: burn.operationId }).first<object>()
-  const { operationId } = await world.submitMint(burn, nonce, source)
+  const { operationId } = await world.submitMint(burn, source)
   const { number, hash } = await world.rpc<{ number: string; hash: string }>(
     'eth_getBlockByNumber',
     ['latest', false],

@@ -71,10 +71,7 @@ async function submitSwap(wallet: StoredWallet, units: bigint): Promise<Submitte
   const { id: intentId } = await insertIntent(world.db, owning, { request, units, plan })
   const place = { intentId, sequence: 1, walletId, chainId }
   await insertReservation(world.db, { ...place, token: dollar, units })
-  return world.submit({
-    ...{ intentId, sequence: 1, kind: 'swap', accountId, walletId, chainId },
-    input: { units: units.toString() },
-  })
+  return world.submit({ intentId, sequence: 1, kind: 'swap', accountId, walletId, chainId })
 }
 
 async function moveThePrice(from: string, to: string, units: bigint): Promise<void> {

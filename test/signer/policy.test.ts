@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertSignatures } from '../../operations/signing/signatures.js'
 import { createSealedAccount } from '../../custody/account.js'
 import { insertWallet, newWalletId } from '../../db/accounts/wallets.js'
+import { forge } from '../relayer/world/scenes/forge.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../relayer/world/fixture.js'
 import { changeUnbound } from '../relayer/world/scenes/unbound.js'
 
@@ -27,9 +28,9 @@ describe('the signer rejects', () => {
   }
   const createLend = async () => world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
 
-  test('more units than the plan', async () => {
+  test.each(['1.000001', '0.000001'])('a plan of %s for a request of 1', async (amount) => {
     const lend = await createLend()
-    await change(lend, { input: JSON.stringify({ units: '1000001' }) })
+    await forge(world, lend.intentId, 1, { amount })
     await expectRefused(lend)
   })
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, MaxUint256, Transaction } from 'ethers'
 import { readBalance } from '../../evm/read.js'
 import { devnetTerms } from '../../dev/devnet/chains.js'
-import { assetUnits, divideUp } from '../../domain/money.js'
+import { assetText, assetUnits, divideUp } from '../../domain/money.js'
 import { entryPoint } from '../../evm/calls/userOperation.js'
+import { forge } from '../relayer/world/scenes/forge.js'
 import { createWorld, owner, usdcUnits, type World } from '../relayer/world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from '../relayer/world/planned.js'
 import type { SwapStep } from '../../domain/intent/intent.js'
@@ -56,10 +57,8 @@ async function withdrawMore() {
 }
 
 /** Queues the swap and signs it; its input and its minimum. */
-async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint) {
+async function signSwap(intent: Parameters<typeof submitStep>[1]) {
   const { operationId } = await submitStep(world, intent, 2)
-  const input = JSON.stringify({ units: units.toString() })
-  await world.db('operation').where({ id: operationId }).update({ input })
   await world.sign()
   const row = await world.row(operationId)
   expect(row).toMatchObject({ state: 'signed' })
@@ -81,9 +80,10 @@ const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
 
 describe('a swap', () => {
   test('of the planned amount requires the planned minimum', async () => {
-    const { intent, step } = await withdrawMore()
-    const signed = await signSwap(intent, assetUnits(step.amount))
-    expect(signed.amountIn).toBe(assetUnits(step.amount))
+    const { intent, step, arrived } = await withdrawMore()
+    await forge(world, intent.id, 2, { amount: assetText(arrived) })
+    const signed = await signSwap(intent)
+    expect(signed.amountIn).toBe(arrived)
     expect(signed.amountOutMinimum).toBe(assetUnits(step.minimum))
     await world.round()
     const done = { state: 'confirmed', success: true }
@@ -96,7 +96,7 @@ describe('a swap whose input differs from its plan', () => {
     const { wallet, intent, arrived, step } = await withdrawMore()
     expect(arrived).toBeGreaterThanOrEqual(4n * usdcUnits - 2n)
     expect(assetUnits(step.amount)).toBeLessThan(arrived)
-    const signed = await signSwap(intent, arrived)
+    const signed = await signSwap(intent)
     expect(signed.amountIn).toBe(arrived)
     expect(signed.amountOutMinimum).toBe(scaled(step, arrived))
     expect(signed.amountOutMinimum).toBeGreaterThan(assetUnits(step.minimum))
@@ -109,14 +109,17 @@ describe('a swap whose input differs from its plan', () => {
 
   test('spends less when less has arrived, with a proportional minimum', async () => {
     const { wallet, intent, arrived, step } = await withdrawMore()
-    const part = usdcUnits
-    const signed = await signSwap(intent, part)
-    expect(signed.amountIn).toBe(part)
-    expect(signed.amountOutMinimum).toBe(scaled(step, part))
+    const twice = (amount: string) => assetText(2n * assetUnits(amount))
+    const planned = { ...step, amount: twice(step.amount), minimum: twice(step.minimum) }
+    await forge(world, intent.id, 2, { amount: planned.amount, minimum: planned.minimum })
+    const signed = await signSwap(intent)
+    expect(signed.amountIn).toBe(arrived)
+    expect(signed.amountIn).toBeLessThan(assetUnits(planned.amount))
+    expect(signed.amountOutMinimum).toBe(scaled(planned, arrived))
     await world.round()
     const done = { state: 'confirmed', success: true }
     expect(await world.row(signed.operationId)).toMatchObject(done)
-    expect(await dollarsOf(wallet.address)).toBe(arrived - part)
-    expect(await world.usdcOf(wallet.address)).toBeGreaterThanOrEqual(scaled(step, part))
+    expect(await dollarsOf(wallet.address)).toBe(0n)
+    expect(await world.usdcOf(wallet.address)).toBeGreaterThanOrEqual(scaled(planned, arrived))
   })
 })

@@ -73,8 +73,8 @@ export type Orderer = {
   treasury: string | null
   status: string
   plan: StepPlan | null
-  /** Set for a funding: its chain, and base units. */
-  funding: { chainId: string; units: string } | null
+  /** Set for a funding. */
+  funding: { chainId: string } | null
   /** Kind and sequence of its operations. */
   ordered: { sequence: number; kind: OperationKind }[]
   /** Attested messages of its burns. */
@@ -105,7 +105,7 @@ from (
   from intent x where x.plan is not null and x.id > :after and not is_done(x)
   union all
   select x.id, x.account_id, x.wallet_id, 'funding', null::json,
-    json_build_object('chainId', x.chain_id::text, 'units', x.units::text), ${OF_ORDERER}
+    json_build_object('chainId', x.chain_id::text), ${OF_ORDERER}
   from funding x where x.id > :after and x.completed_at is null
 ) y join wallet w on w.id = y."walletId"
 order by y.id limit :limit`
@@ -120,7 +120,6 @@ export type MissingOperation = {
   walletId: string
   chainId: number
   chainKey: string
-  units: string
   /** Set for a burn: the bridge's id of the source domain, and the destination. */
   burn?: { sourceDomain: number; destinationChainId: number }
 }
@@ -128,11 +127,11 @@ export type MissingOperation = {
 /** Inserts the operation of an executed effect, so that the relayer finds it by its log. False when it exists. */
 export async function insertExecuted(db: Db, missing: MissingOperation): Promise<boolean> {
   return db.transaction(async (trx) => {
-    const { id, intentId, kind, units, burn } = missing
+    const { id, intentId, kind, burn } = missing
     const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
     if (await trx('operation').where({ id }).first('id')) return false
     if (intent?.status === 'planning') await setExecuting(trx, intentId)
-    await insertOperation(trx, { ...missing, input: { units } })
+    await insertOperation(trx, missing)
     // The log may be below the indexed block, because it was executed while this row was missing.
     await trx('operation').where({ id }).update({ min_block: 0 })
     if (burn) await insertBurn(trx, { operationId: id, ...burn })

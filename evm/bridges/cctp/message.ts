@@ -117,6 +117,7 @@ export function readMessage(message: string): BridgeMessage {
   return {
     nonce: field('nonce'),
     recipient: account('mintRecipient'),
+    units: units('amount'),
     speed: speedOf(number('minFinalityThreshold')),
     expirationBlock: units('expirationBlock'),
   }

@@ -149,7 +149,7 @@ describe('audit', () => {
         const row = await operationOf(db, settled.done).first<Record<string, unknown>>()
         // Generated columns.
         for (const name of ['for_intent', 'for_funding', 'resource']) delete row[name]
-        const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2, input: { units: '1' } }
+        const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2 }
         await db('operation').insert({ ...row, ...key })
       },
     ],

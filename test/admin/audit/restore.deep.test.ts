@@ -88,8 +88,7 @@ async function askForMint(): Promise<RestoredRequest> {
 function orderOf(wallet: StoredWallet, intentId: string, kind: 'deposit' | 'fund'): OperationOrder {
   const { id: walletId, accountId } = wallet
   const { chainId } = world.chain
-  const input = { units: usdcUnits.toString() }
-  return { intentId, sequence: 1, kind, accountId, walletId, chainId, input }
+  return { intentId, sequence: 1, kind, accountId, walletId, chainId }
 }
 
 async function broadcast(): Promise<void> {

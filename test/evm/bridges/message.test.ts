@@ -56,7 +56,7 @@ describe('a burn message', () => {
       const spelled = isLoud ? `0x${message.slice(2).toUpperCase()}` : message
       expect(decodeCctpMessage(spelled)).toEqual({ ...fields, messageBody: body })
       expect(readMessage(spelled)).toEqual({
-        ...{ nonce: fields.nonce, recipient: fields.mintRecipient },
+        ...{ nonce: fields.nonce, recipient: fields.mintRecipient, units: fields.amount },
         speed: fields.minFinalityThreshold > 1_000 ? 'standard' : 'fast',
         expirationBlock: fields.expirationBlock,
       })

@@ -56,9 +56,9 @@ async function insertMany(
   await db.transaction(async (trx) => {
     await trx.raw('set local session_replication_role = replica')
     await trx.raw(
-      `insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input,
+      `insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input_units,
          min_block, state, priority, resource, created_at)
-       select ? || n, ? || n, 1, ?, ${account}, ${wallet}, ?, ? || n, '{"units":"1"}', 0, ?, 3, ${resource},
+       select ? || n, ? || n, 1, ?, ${account}, ${wallet}, ?, ? || n, 1, 0, ?, 3, ${resource},
          clock_timestamp() + n * interval '1 millisecond'
        from generate_series(1, cast(? as int)) n`,
       [

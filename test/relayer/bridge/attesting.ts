@@ -145,10 +145,10 @@ export async function createAttestingWorld() {
     },
 
     /** Queues the mint of a burn. */
-    submitMint({ intentId, wallet, units }: StoredBurn, nonce: string, chain: string) {
+    submitMint({ intentId, wallet }: StoredBurn, chain: string) {
       const { chainId } = world.registry.get(chain)
       const owning = { intentId, sequence: 1, accountId: wallet.accountId, walletId: wallet.id }
-      const order = { ...owning, kind: 'mint' as const, nonce, input: { units: units.toString() } }
+      const order = { ...owning, kind: 'mint' as const }
       return world.submit({ ...order, chainId })
     },
 

@@ -6,7 +6,7 @@ import { DefaultLogger } from '@temporalio/worker'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createActivities } from '../../../activities/index.js'
-import { readSpending, type StepInput, type Tools } from '../../../activities/step.js'
+import { assertFed, type StepInput, type Tools } from '../../../activities/step.js'
 import { createRegistry, type ChainName, type Registry } from '../../../evm/registry.js'
 import { createSealedAccount } from '../../../custody/account.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
@@ -173,19 +173,18 @@ export async function createBridgeWorld(
       const { step, intentId, accountId, walletId } = input
       const name = step.type === 'bridge' ? (kind === 'mint' ? step.to : step.from) : step.chain
       const { chainId } = registry.get(name)
-      const units = await readSpending({ db: workerDb }, input)
+      await assertFed({ db: workerDb }, input)
       const id = idOf(intent, sequence, kind)
       await db('operation')
         .where({ id, state: 'deferred' })
         .update({ retry_after: db.raw('clock_timestamp()') })
-      const order = { intentId, sequence, accountId, walletId, chainId, input: { units } }
+      const order = { intentId, sequence, accountId, walletId, chainId }
       if (kind !== 'mint') {
         return submitOperation(workerDb, { ...order, kind }, (trx, operation) =>
           kind === 'bridge' ? openBurn(trx, registry, operation, step as BridgeStep) : done(),
         )
       }
-      const nonce = (await world.burn(intent, sequence))?.eventNonce ?? ''
-      return submitOperation(workerDb, { ...order, kind, nonce })
+      return submitOperation(workerDb, { ...order, kind })
     },
 
     /** Submits a step, mines it and indexes it. */

@@ -10,7 +10,7 @@ import { owner, usdcUnits, type Submitted, type World } from '../world/fixture.j
 import type { Db } from '../../../db/client/connect.js'
 import type { StoredWallet } from '../../../db/accounts/wallets.js'
 import type { BridgeStep, StepPlan } from '../../../domain/intent/intent.js'
-import type { OperationOrder, MintOrder } from '../../../operations/submit.js'
+import type { OperationOrder } from '../../../operations/submit.js'
 
 /** The chain of the relayer's world, and the other chain of the bridge, which does not run. */
 const here = 'arbitrum-sepolia'
@@ -58,11 +58,11 @@ export async function insertCrossing(
 }
 
 /** Queues the burn of a crossing like its activity. */
-export async function submitBurn(world: World, { intentId, wallet, step, units }: Crossing) {
+export async function submitBurn(world: World, { intentId, wallet, step }: Crossing) {
   const { id: walletId, accountId } = wallet
   const { chainId, cctp } = world.registry.get(step.from)
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
-  const order: OperationOrder = { ...owning, kind: 'bridge', input: { units: units.toString() } }
+  const order: OperationOrder = { ...owning, kind: 'bridge' }
   const destinationChainId = world.registry.get(step.to).chainId
   return world.submit(order, (trx, operationId) =>
     insertBurn(trx, { operationId, sourceDomain: cctp.domain, destinationChainId }),
@@ -99,7 +99,7 @@ export function attest(world: World, order: CrossingOrder): AttestedBurn {
   return { nonce, message, attestation }
 }
 
-export type Arrival = Crossing & { burnId: string; attested: AttestedBurn; order: MintOrder }
+export type Arrival = Crossing & { burnId: string; attested: AttestedBurn; order: OperationOrder }
 
 /** A crossing whose money was burned on the other chain, with its attested message. */
 export async function createArrival(
@@ -119,11 +119,10 @@ export async function createArrival(
     })
   const attested = attest(world, { recipient: wallet.address, units, ...burn })
   await store(world, burnId, attested)
-  const { nonce } = attested
   const { chainId } = world.chain
   return {
     ...{ ...crossing, burnId, attested },
-    order: { ...order, intentId, kind: 'mint', chainId, nonce },
+    order: { ...order, intentId, kind: 'mint', chainId },
   }
 }
 

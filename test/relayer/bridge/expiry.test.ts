@@ -45,7 +45,7 @@ describe('an expired message', () => {
 
   test('is not requested once its mint is signed', async () => {
     const { burn, nonce } = await expired()
-    const { operationId } = await world.submitMint(burn, nonce, destination)
+    const { operationId } = await world.submitMint(burn, destination)
     await world.db('operation').where({ id: operationId }).update({ state: 'signed' })
     await world.untilNextBurnIsAttested()
     const before = renewals(nonce)

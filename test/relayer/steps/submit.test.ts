@@ -8,7 +8,6 @@ import { chainKeyOf, operationId } from '../../../operations/operationId.js'
 import {
   giveUpOperation,
   submitOperation,
-  type MintOrder,
   type OperationOrder,
 } from '../../../operations/submit.js'
 import {
@@ -43,14 +42,19 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const order = (of = intentId, units = '1000000'): OperationOrder => ({
-  ...{ intentId: of, sequence: 1, kind: 'deposit', chainId: 421_614, input: { units } },
+const order = (of = intentId): OperationOrder => ({
+  ...{ intentId: of, sequence: 1, kind: 'deposit', chainId: 421_614 },
   ...{ accountId: wallet.accountId, walletId: wallet.id },
 })
-const mintOrder = (of: string, nonce: string): MintOrder => ({
-  ...order(of),
-  ...{ kind: 'mint', nonce },
-})
+const mintOrder = (of: string): OperationOrder => ({ ...order(of), kind: 'mint' })
+/** A burn with the nonce of its attested message. */
+async function insertAttested(of: string, nonce: string): Promise<void> {
+  const id = operationId(of, 1, 'bridge')
+  await insertTestOperation(database.db, wallet, of, { id, kind: 'bridge' })
+  const message = { event_nonce: nonce, message: '0x', attestation: '0x' }
+  const at = { operation_id: id, source_domain: 3, destination_block: 0 }
+  await database.db('burn').insert({ ...at, ...message })
+}
 const rows = (of = intentId) => database.db('operation').where({ intent_id: of }).select<object[]>()
 async function insert(kind: 'deposit' | 'mint', values: Record<string, unknown>): Promise<string> {
   const id = operationId(intentId, 1, kind)
@@ -91,9 +95,10 @@ describe('submitOperation', () => {
       const ended = await insertTestIntent(database.db, wallet, status, { error })
       expect(await submitOperation(worker, order(ended))).toBeUndefined()
       expect(await rows(ended)).toEqual([])
-      expect(await submitOperation(worker, mintOrder(ended, newId('0x')))).toMatchObject({
-        kind: 'mint',
-      })
+      const nonce = newId('0x')
+      await insertAttested(ended, nonce)
+      const mint = { kind: 'mint', chainKey: nonce }
+      expect(await submitOperation(worker, mintOrder(ended))).toMatchObject(mint)
     },
   )
 
@@ -173,22 +178,26 @@ describe('submitOperation', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('a signed operation keeps its input', async () => {
-    await insert('deposit', { state: 'signed' })
-    const row = await submitOperation(worker, order(intentId, '5'))
-    expect(row).toMatchObject({ state: 'signed', input: { units: '1000000' } })
+  test('takes the amount from the stored plan, and no role of the worker can write one', async () => {
+    const forged = { ...order(), input: { units: '1' } }
+    expect(await submitOperation(worker, forged)).toMatchObject({ inputUnits: '1000000' })
+    for (const column of ['input_units', 'chain_key']) {
+      const written = worker('operation').update({ [column]: '1' })
+      await expect(written).rejects.toMatchObject({ code: '42501' })
+    }
   })
 
-  test('a deferred operation waits for its retry time, then is queued with new input', async () => {
+  test('a deferred mint waits for its retry time, then is queued with the nonce of its message', async () => {
     const [before, after] = [newId('0x'), newId('0x')]
     const id = await insert('mint', { ...deferred(inMs(HOUR_MS)), chain_key: before })
-    const early = await submitOperation(worker, mintOrder(intentId, after))
+    await insertAttested(intentId, after)
+    const early = await submitOperation(worker, mintOrder(intentId))
     expect(early).toMatchObject({ state: 'deferred', chainKey: before })
     await database
       .db('operation')
       .where({ id })
       .update({ retry_after: inMs(-1) })
-    const due = await submitOperation(worker, mintOrder(intentId, after))
+    const due = await submitOperation(worker, mintOrder(intentId))
     expect(due).toMatchObject({ id, state: 'queued', chainKey: after })
   })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readBalance } from '../../../evm/read.js'
 import { devnetTerms } from '../../../dev/devnet/chains.js'
 import { lendingProtocol } from '../../../evm/lending/markets.js'
+import { forge } from '../world/scenes/forge.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from '../world/fixture.js'
 import { setPaused } from '../world/scenes/freeze.js'
 import { lendIn, planWithdrawal, runWithdrawal, submitStep } from '../world/planned.js'
@@ -64,6 +65,11 @@ describe.each(['aave-v3', 'erc4626', 'compound-v3'] as const)(
       expect(await worth(marketOf(protocol))).toBeGreaterThanOrEqual(2n * usdcUnits - 2n * ROUNDING)
       const spent = { spent_block: row?.block_number, released_at: null }
       expect(await world.reservation(intent.id)).toMatchObject(spent)
+    })
+
+    test('of 99 % returns exactly that', async () => {
+      expect(await execute(await withdrawal(2_970_000n))).toMatchObject({ units: '2970000' })
+      expect(await usdc()).toBe(2_970_000n)
     })
 
     test('of everything leaves nothing behind, including the interest of the wait', async () => {
@@ -214,7 +220,7 @@ describe('a withdrawal that fails', () => {
   })
 })
 
-describe('the signer withdraws no more than the plan', () => {
+describe('the signer withdraws exactly the plan', () => {
   beforeEach(() => lender(3n * usdcUnits))
 
   const expectRefused = async (intent: StoredIntent, changes: object) => {
@@ -228,8 +234,18 @@ describe('the signer withdraws no more than the plan', () => {
     await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
   }
 
-  test.each(['1000001', '0'])('%s base units of 1,000,000', async (units) => {
-    await expectRefused(await withdrawal(usdcUnits), { input: JSON.stringify({ units }) })
+  test.each(['1000001', '1', '0'])('whatever the row names: %s', async (units) => {
+    const intent = await withdrawal(usdcUnits)
+    const { operationId } = await submitStep(world, intent)
+    await changeUnbound(world, operationId, { input_units: units })
+    await world.round()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', units: '1000000' })
+  })
+
+  test('of which a plan names less than its request', async () => {
+    const intent = await withdrawal(usdcUnits)
+    await forge(world, intent.id, 1, { amount: '0.99' })
+    await expectRefused(intent, {})
   })
 
   test('of another wallet', async () => {

@@ -178,7 +178,7 @@ async function arrivedBy(world: World, { id }: StoredIntent): Promise<string | u
 function swapOf({ chain }: World, intent: StoredIntent, units: string): OperationOrder {
   const { id: intentId, accountId, walletId } = intent
   const { chainId } = chain
-  return { intentId, sequence: 2, kind: 'swap', accountId, walletId, chainId, input: { units } }
+  return { intentId, sequence: 2, kind: 'swap', accountId, walletId, chainId }
 }
 
 function marketOf({ chain }: World, protocol: Market['protocol']): Market {

@@ -27,7 +27,7 @@ import { demoFunding } from '../../../domain/intent/funding.js'
 import { broadcastOpen } from '../../../relayer/broadcast.js'
 import { createStopFile } from '../../../signer/check/stopFile.js'
 import { ensureSenders, ensureTreasury, loadKek } from '../../../signer/senders/keys.js'
-import { submitOperation, type OperationOrder, type MintOrder } from '../../../operations/submit.js'
+import { submitOperation, type OperationOrder } from '../../../operations/submit.js'
 import type { SignerTools } from '../../../signer/signingContext.js'
 import { signOnce } from '../../../signer/sign.js'
 import { indexChain } from '../../../relayer/indexChain.js'
@@ -50,7 +50,7 @@ const token = new Interface([
 ])
 
 export type WorldLog = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
-export type Submitted = { intentId: string; operationId: string; order: OperationOrder | MintOrder }
+export type Submitted = { intentId: string; operationId: string; order: OperationOrder }
 export type Lend = Submitted & { wallet: StoredWallet; order: OperationOrder }
 
 /** One chain with its database, its keys, and a client per database role. */
@@ -228,7 +228,7 @@ export async function createWorld(
     /** An intent with its plan and reservation, and its queued deposit. */
     async lend(wallet: StoredWallet, units: bigint): Promise<Lend> {
       const intentId = await this.insertLend(wallet, units)
-      const order = depositOf(intentId, wallet, chainId, units)
+      const order = depositOf(intentId, wallet, chainId)
       return { ...(await this.submit(order)), wallet }
     },
 
@@ -252,12 +252,12 @@ export async function createWorld(
       const walletId = wallet.id
       const funding = { accountId: wallet.accountId, walletId, chainId, units }
       const { id } = await insertFunding(database.db, funding)
-      const order = { ...depositOf(id, wallet, chainId, units), kind: 'fund' as const }
+      const order = { ...depositOf(id, wallet, chainId), kind: 'fund' as const }
       return { ...(await this.submit(order)), wallet }
     },
 
     /** Submits like an activity on each attempt. */
-    async submit<E extends OperationOrder | MintOrder>(
+    async submit<E extends OperationOrder>(
       order: E,
       open?: Parameters<typeof submitOperation>[2],
     ): Promise<{ intentId: string; operationId: string; order: E }> {
@@ -327,15 +327,9 @@ export async function createWorld(
   }
 }
 
-function depositOf(
-  intentId: string,
-  wallet: StoredWallet,
-  chainId: number,
-  units: bigint,
-): OperationOrder {
+function depositOf(intentId: string, wallet: StoredWallet, chainId: number): OperationOrder {
   const { id: walletId, accountId } = wallet
-  const input = { units: units.toString() }
-  return { intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId, input }
+  return { intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId }
 }
 
 function planOf(chain: Chain, units: bigint): StepPlan {

@@ -35,24 +35,24 @@ export async function planWithdrawal(
   )
 }
 
-/** Queues a step of a planned intent with the output of its previous step. */
+/** Queues a step of a planned intent. */
 export async function submitStep(
   world: World,
   intent: StoredIntent,
   sequence = 1,
 ): Promise<Submitted> {
-  const { step, units } = stepOf(intent, sequence)
+  const step = stepOf(intent, sequence)
   if (step.type === 'bridge') throw new Error('A burn has more to write.')
   const { id: intentId, accountId, walletId } = intent
   const { chainId } = world.chain
   const owning = { intentId, sequence, accountId, walletId, chainId }
-  return world.submit({ ...owning, kind: step.type, input: { units } })
+  return world.submit({ ...owning, kind: step.type })
 }
 
-function stepOf({ plan }: StoredIntent, sequence: number): { step: PlanStep; units: string } {
+function stepOf({ plan }: StoredIntent, sequence: number): PlanStep {
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (!step) throw new Error(`No step ${sequence}.`)
-  return { step, units: Math.round(Number(step.amount) * 1e6).toString() }
+  return step
 }
 
 /** Lends in one of the chain's markets and indexes it. */
@@ -86,13 +86,13 @@ export async function submitLend(
   const intent = await insertIntent(world.db, holderOf(wallet), { request, units, plan })
   const { id: intentId, accountId, walletId } = intent
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
-  return world.submit({ ...owning, kind: 'deposit', input: { units: units.toString() } })
+  return world.submit({ ...owning, kind: 'deposit' })
 }
 
 /** Result of the withdrawal activity once its operation is finished. */
 export async function runWithdrawal(world: World, intent: StoredIntent) {
   const { registry, workerDb, signer } = world
-  const { step } = stepOf(intent, 1)
+  const step = stepOf(intent, 1)
   if (step.type !== 'withdraw') throw new Error('The step is no withdrawal.')
   const activities = createActivities({
     ...{ db: workerDb, chains: signer.chains, registry, bridgeGiveUpMs: 3_600_000 },

@@ -71,9 +71,9 @@ export async function startExecutionWorld() {
 
     /** Hands the deposit of an intent to the relayer. */
     async submit({ body }: ApiResponse): Promise<void> {
-      const { step, ...owner } = await stepOf(body.id)
-      const input = { units: toUnits(step.amount, chainWorld.chain.usdc.decimals).toString() }
-      await chainWorld.submit({ ...owner, sequence: 1, kind: 'deposit', chainId, input })
+      const { intentId, accountId, walletId } = await stepOf(body.id)
+      const owner = { intentId, accountId, walletId }
+      await chainWorld.submit({ ...owner, sequence: 1, kind: 'deposit', chainId })
     },
 
     /** Reads the outcome of the deposit and writes the end of the intent, as its workflow does. */
@@ -122,9 +122,9 @@ export async function startExecutionWorld() {
     async pay({ body }: ApiResponse): Promise<void> {
       const funding = await findFunding(workerDb, body.id)
       if (!funding) throw new Error('There is no such funding.')
-      const { accountId, walletId, units } = funding
+      const { accountId, walletId } = funding
       const at = { sequence: 1, kind: 'fund', chainId: Number(funding.chainId) } as const
-      await chainWorld.submit({ intentId: body.id, accountId, walletId, ...at, input: { units } })
+      await chainWorld.submit({ intentId: body.id, accountId, walletId, ...at })
       await chainWorld.round()
     },
 

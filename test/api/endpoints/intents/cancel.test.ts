@@ -37,9 +37,8 @@ async function newIntent(): Promise<CancellableIntent> {
 
 /** What the workflow's first step does. */
 function submit({ id: intentId, walletId, accountId }: CancellableIntent) {
-  const input = { units: usdc.toString() }
   const order: OperationOrder = {
-    ...{ intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId: 421_614, input },
+    ...{ intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId: 421_614 },
   }
   return submitOperation(worker, order)
 }

@@ -87,7 +87,7 @@ async function insertOperation(
   await db('operation').insert({
     ...{ id: key, intent_id: key, sequence: 1, kind: 'deposit', chain_id: 421_614, chain_key: key },
     ...{ account_id: db('wallet').where({ id }).select('account_id'), wallet_id: id, min_block: 0 },
-    ...{ input: { units: '1' }, ...values },
+    ...values,
   })
 }
 
