@@ -10,6 +10,7 @@ import {
   readOpenSends,
   type OpenSend,
 } from '../operations/indexing/watched.js'
+import { markSent } from '../operations/signing/replacing.js'
 import { isOutcomeOf, outcomeFilter, readOutcome } from '../evm/logs/outcomes.js'
 import { toMined } from './outcomeLogs.js'
 import type { Market } from '../evm/registry.js'
@@ -55,18 +56,34 @@ export async function readFinalizedLogs(
   return readLogRange(through, range, outcomeFilter(chain))
 }
 
-/** The operations whose outcomes are in the logs or in the receipts of our own transactions. */
-export async function matchOutcomes(
-  { db, client, log: report }: Pick<DriverTools, 'db' | 'client' | 'log'>,
+type MatchingTools = Pick<DriverTools, 'db' | 'client' | 'log'>
+
+/**
+ * The outcomes in the logs, or in the receipts of our own transactions, of operations that can have been executed. A log
+ * of another operation counts once the signer has read its key as used.
+ */
+export async function matchExposed(
+  tools: MatchingTools,
   logs: EventLog[],
   ours: OwnTransaction[],
+): Promise<MinedOperation[]> {
+  const hashes = ours.map(({ send }) => send.hash)
+  if (hashes.length > 0) await markSent(tools.db, hashes)
+  return matchOutcomes(tools, logs, { ours, isEligible: ({ isExposed }) => isExposed })
+}
+
+/** The operations whose outcomes are in the logs or in the receipts of our own transactions. Only for the audit. */
+export async function matchOutcomes(
+  { db, client, log: report }: MatchingTools,
+  logs: EventLog[],
+  { ours, isEligible }: Eligible,
 ): Promise<MinedOperation[]> {
   const { chain } = client
   const all = [...logs, ...ours.flatMap(({ receipt }) => receipt.logs)]
   const outcomes = all.flatMap((one) => readOutcome(chain, one) ?? [])
   if (outcomes.length === 0) return []
   const keys = [...new Set(outcomes.map(({ key }) => key))]
-  const operations = await findOperationsByKey(db, chain.chainId, keys)
+  const operations = (await findOperationsByKey(db, chain.chainId, keys)).filter(isEligible)
   const matched = operations.flatMap((operation) => {
     const outcome = outcomes.find((candidate) => isOutcomeOf(candidate, operation))
     return outcome && operation.blockHash !== outcome.log.blockHash ? [{ operation, outcome }] : []
@@ -104,6 +121,11 @@ async function findSharePrice(
     if (didAnswer(error)) return undefined
     throw error
   })
+}
+
+type Eligible = {
+  ours: OwnTransaction[]
+  isEligible: (operation: { isExposed: boolean }) => boolean
 }
 
 /** One of our transactions in a block, with the send that was mined. */

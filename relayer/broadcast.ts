@@ -2,7 +2,7 @@ import { didAnswer, isRefusedForGood } from '../evm/connect.js'
 import { readOpenSends, type OpenSend } from '../operations/indexing/watched.js'
 import { readWithheld } from '../db/pauses.js'
 import { beginLeaving, cancelLeaving } from '../operations/signing/leaving.js'
-import { setAnswered } from '../operations/signing/replacing.js'
+import { markSent, setAnswered } from '../operations/signing/replacing.js'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { ServiceError } from '../domain/errors.js'
 import { endLost } from './lostNonces.js'
@@ -90,6 +90,8 @@ async function send(tools: DriverTools, one: OpenSend, raw: string): Promise<boo
   const { db, client, log, sentAt } = tools
   const { hash, nonce, sender, refusals } = one
   const facts = { chain: client.chain.name, sender, nonce, hash }
+  // Before the broadcast, because its answer may be lost.
+  if (!sentAt.has(hash)) await markSent(db, [hash])
   let isRefused = false
   faultPoint('relayer: before the broadcast')
   try {

@@ -15,7 +15,7 @@ import {
 } from '../operations/indexing/watched.js'
 import { largest } from '../domain/money.js'
 import { outcomeFiltersOf } from '../evm/logs/outcomes.js'
-import { matchOutcomes } from './blockOutcomes.js'
+import { matchExposed } from './blockOutcomes.js'
 import { followedEndpoint } from './endpoint.js'
 import type { Db } from '../db/client/connect.js'
 import type { DriverTools, KeySearch } from './relayerTools.js'
@@ -44,7 +44,7 @@ export async function indexForeignExecutions(tools: DriverTools, send: OpenSend)
   const state = await findChainState(db, chain.chainId)
   if (!state || receipt.blockNumber > state.indexed.number) return true
   if (!(await isOwnBlock(tools, receipt, state))) return false
-  const mined = await matchOutcomes({ ...tools, client: through }, [], [{ send, receipt }])
+  const mined = await matchExposed({ ...tools, client: through }, [], [{ send, receipt }])
   const isIndexed = await writeIfStillOwn(tools, receipt, async (trx) => {
     await setMined(trx, mined)
     await setTransactionsMined(trx, [{ send, receipt }])
@@ -123,7 +123,7 @@ export async function indexOutcomesIn(
   const filters = outcomeFiltersOf(chain, operations)
   const logs = await Promise.all(filters.map((filter) => readLogRange(through, range, filter)))
   const wanted = new Set(operations.map(({ id }) => id))
-  const found = await matchOutcomes({ ...tools, client: through }, logs.flat(), [])
+  const found = await matchExposed({ ...tools, client: through }, logs.flat(), [])
   const indexed: string[] = []
   for (const mined of found.filter(({ id }) => wanted.has(id))) {
     const { number: blockNumber, hash: blockHash } = mined.block

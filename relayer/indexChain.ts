@@ -16,7 +16,7 @@ import {
 import { setMined } from '../operations/indexing/outcomes.js'
 import { lockEnded, reconsiderIntents } from '../operations/indexing/reopened.js'
 import {
-  matchOutcomes,
+  matchExposed,
   readFinalizedLogs,
   readMinedUpTo,
   readBlockContents,
@@ -167,7 +167,7 @@ async function index(
   const { chainId } = through.chain
   const to = blocks.at(-1) ?? from
   const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
-  const matched = await matchOutcomes({ db, client: through, log }, logs, ours)
+  const matched = await matchExposed({ db, client: through, log }, logs, ours)
   const mined = matched.map((one) => ({
     ...one,
     minedAt: one.minedAt ?? times.get(one.block.hash),

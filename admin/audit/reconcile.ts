@@ -35,7 +35,10 @@ async function index(
   const client = chains.byId(operation.chainId)
   // A row with this block counts as indexed, although its outcome is wrong. Reset it first.
   if (operation.blockHash === log.blockHash) await takeBack(db, operation)
-  const matched = await matchOutcomes({ db, client, log: report }, [log], [])
+  const matched = await matchOutcomes({ db, client, log: report }, [log], {
+    ours: [],
+    isEligible: () => true,
+  })
   const mined = matched.find(({ id }) => id === operation.id)
   return mined !== undefined && (await indexOutcome(db, client.chain, mined))
 }

@@ -36,7 +36,7 @@ type Transition =
 /** Changes the status and emits the event. Throws when `intent_edge` does not allow the transition. */
 async function move(trx: Db, id: string, { event, value }: Transition): Promise<void> {
   const json = value === undefined ? null : JSON.stringify(value)
-  await trx.raw('select transition_intent(?, ?, ?)', [id, event, json])
+  await trx.raw('select advance_intent(?, ?, ?)', [id, event, json])
 }
 
 /**

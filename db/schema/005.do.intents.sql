@@ -94,7 +94,7 @@ create policy own_account on funding to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
 create policy all_accounts on funding to steward_worker, steward_signer using (true) with check (true);
 grant select, insert on funding to steward_api;
-grant select, update on funding to steward_worker;
+grant select, update (dispatched_at, dispatch_attempted_at, completed_at) on funding to steward_worker;
 grant select on funding to steward_signer;
 grant update (dispatched_at) on funding to steward_api;
 grant update (dispatch_attempted_at) on funding to steward_worker;

@@ -66,6 +66,17 @@ begin
   select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i;
 end $$;
 
+-- The transitions that need no evidence in rows, for the worker. complete_intent completes, cancel_intent cancels, and
+-- reconsider_intents reopens.
+create function advance_intent(p_intent text, p_event text, p_value json default null) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if p_event not in ('planned', 'executing', 'failed') then
+    raise exception 'The worker may not set "%".', p_event using errcode = 'insufficient_privilege';
+  end if;
+  perform transition_intent(p_intent, p_event, p_value);
+end $$;
+
 -- Annotates an intent without a status change: a running intent is late, it is on time again, or money of an intent
 -- that failed with BRIDGE_TIMEOUT has arrived. No-op when already written or not applicable.
 create function annotate_intent(p_intent text, p_event text, p_value json default null) returns void
@@ -166,7 +177,7 @@ begin
   return true;
 end $$;
 
-grant execute on function transition_intent, annotate_intent, complete_intent to steward_worker;
+grant execute on function advance_intent, annotate_intent, complete_intent to steward_worker;
 grant execute on function cancel_intent to steward_api;
 grant execute on function lock_intents, reconsider_intents to steward_relayer;
 

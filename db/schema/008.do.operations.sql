@@ -48,7 +48,7 @@ create table operation (
   -- Transactions of ours that included it and reverted. Each cost gas.
   reverts int not null default 0 check (reverts >= 0),
   -- The lowest block that may hold its log, set when the signer finds its key used on chain. The relayer searches from
-  -- here. Null: the key is not known to be used.
+  -- here. Kept with the log. Null: the key is not known to be used.
   spent_since bigint check (spent_since >= 0),
   -- What it contends for on its chain: "deposit:" or "withdraw:" and a market, "swap:" and a token pair, "burn:" and a
   -- wallet. Null: nothing.
@@ -113,8 +113,8 @@ grant select on operation to steward_api, steward_worker, steward_signer, stewar
 grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, min_block) on operation to steward_worker;
 grant update (state, code, message, lease_owner, leased_until) on operation to steward_worker;
 grant update (state, code, message, retry_after, lease_owner, leased_until, tx_id, success, tx_hash, block_number,
-  block_hash, log_index, gas_used, gas_cost_usd, share_price, units, inclusion_failures, reverts, spent_since,
-  block_time) on operation to steward_relayer;
+  block_hash, log_index, gas_used, gas_cost_usd, share_price, units, inclusion_failures, reverts, block_time)
+  on operation to steward_relayer;
 grant update (state, code, message, retry_after, refused_block, lease_owner, leased_until, lost_leases, tx_id,
   inclusion_failures, reverts, spent_since, waits_for, waits_since) on operation to steward_signer;
 
@@ -123,10 +123,12 @@ create table signature (
   operation_id text primary key references operation on delete cascade,
   -- A user operation, or the call of a funding or a mint: enough to include it in another transaction.
   payload json not null,
-  created_at timestamptz not null default clock_timestamp()
+  created_at timestamptz not null default clock_timestamp(),
+  -- When bytes with it were first given to a node. Null: never, so no third party has it.
+  sent_at timestamptz
 );
-grant select, insert on signature to steward_signer;
-grant select (operation_id) on signature to steward_relayer;
+grant select, insert (operation_id, payload) on signature to steward_signer;
+grant select (operation_id, sent_at) on signature to steward_relayer;
 
 -- Deletes the signature of an operation that is deferred, and detaches its transaction.
 create function forget_signature() returns trigger
@@ -224,7 +226,7 @@ begin
     is_new := false;
     return;
   end if;
-  if v_status = 'planning' then perform transition_intent(p_intent, 'executing'); end if;
+  if v_status = 'planning' then perform advance_intent(p_intent, 'executing'); end if;
   insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, min_block)
   values (p_id, p_intent, p_sequence, p_kind, p_account, p_wallet, p_chain,
     coalesce((select c.indexed_block from chain c where c.id = p_chain), 0))

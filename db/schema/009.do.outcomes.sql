@@ -96,6 +96,38 @@ end $$;
 create trigger operation_renewed before update of state on operation
   for each row when (old.state = 'deferred' and new.state = 'queued') execute function renew_operation();
 
+-- Rejects a log of an operation that cannot have been executed: its signature was never given to a node, and the signer
+-- has not read its key as used. The owner of the database may repair rows.
+create function assert_executed() returns trigger language plpgsql as $$
+begin
+  if new.spent_since is not null
+    or exists (select from signature s where s.operation_id = new.id and s.sent_at is not null)
+  then return new; end if;
+  raise exception 'Operation % was never sent, and its key is not known to be used.', new.id
+    using errcode = 'insufficient_privilege';
+end $$;
+create trigger operation_executed before update of block_hash on operation
+  for each row when (old.block_hash is null and new.block_hash is not null and current_user = 'steward_relayer')
+  execute function assert_executed();
+
+-- Records that transactions are given to a node, or were found in a block: from now on anyone may execute what they
+-- include.
+create function mark_sent(p_hashes text[]) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update signature g set sent_at = clock_timestamp()
+  where g.sent_at is null and g.operation_id = any (array(
+    select o.id from chain_tx_send s join operation o on o.tx_id = s.tx_id
+    where s.hash = any (p_hashes) and o.state in ('signed', 'mined')))
+$$;
+
+-- Forgets which keys of a chain are used, after a reorg: on another fork they may be unused. Only the signer, which reads
+-- them, sets them.
+create function forget_spent_keys(p_chain bigint) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update operation o set spent_since = null
+  where o.chain_id = p_chain and o.spent_since is not null and o.state in ('queued', 'deferred', 'signed')
+$$;
+
 -- Operations whose workflows wait for a signal, because the step takes longer than a minute.
 create table awaited (
   operation_id text primary key references operation on delete cascade,
@@ -207,3 +239,4 @@ begin
 end $$;
 
 grant execute on function mark_awaited to steward_worker;
+grant execute on function mark_sent, forget_spent_keys to steward_relayer;

@@ -69,15 +69,20 @@ end $$;
 create trigger intent_event_announced after insert on intent_event
   referencing new table as inserted for each statement execute function announce_events();
 
--- Emits wallet.funded once. A funding that is resent after a reorg emits no second event.
+-- Emits wallet.funded once, for a confirmed payment. A funding that is resent after a reorg emits no second event.
 create function emit_funding_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
+  if not exists (select from operation o
+    where o.for_funding = new.id and o.success and o.state in ('confirmed', 'final'))
+  then
+    raise exception 'Funding % is not paid.', new.id using errcode = 'restrict_violation';
+  end if;
   insert into intent_event (account_id, wallet_id, type, data)
   select new.account_id, new.wallet_id, 'wallet.funded', json_strip_nulls(json_build_object(
     'fundingId', new.id, 'chain', (select c.name from chain c where c.id = new.chain_id), 'asset', 'USDC',
-    'units', new.units::text, 'txHash', (select o.tx_hash from operation o
-      where o.intent_id = new.id and o.kind = 'fund' and o.sequence = 1)));
+    'units', o.units::text, 'txHash', o.tx_hash))
+  from operation o where o.for_funding = new.id;
   return null;
 end $$;
 create trigger funding_arrived after update of completed_at on funding

@@ -27,7 +27,7 @@ export function locateFunds(plan: StepPlan, failed: PlanStep, effects: Effect[])
  * steps. Amounts come from the chains' logs, or from the plan where no log exists.
  */
 export function currentFunds(plan: StepPlan, effects: Effect[]): LocatedFunds[] {
-  const hasLeft = (step: PlanStep) => completionOf(step, effects) ?? isBurned(step, effects)
+  const hasLeft = (step: PlanStep) => completionOf(step, effects) ?? burnOf(step, effects)
   const spent = plan.steps
     .filter(hasLeft)
     .flatMap((step) => sourceStepOf(plan, step)?.sequence ?? [])
@@ -36,7 +36,7 @@ export function currentFunds(plan: StepPlan, effects: Effect[]): LocatedFunds[] 
       return spent.includes(step.sequence) ? [] : resultOf(step, effects)
     }
     const sourceStep = sourceStepOf(plan, step)
-    const isFed = sourceStep !== undefined && !isBurned(step, effects)
+    const isFed = sourceStep !== undefined && !burnOf(step, effects)
     return isFed ? [] : [unspent(plan, step, effects)]
   })
 }
@@ -59,8 +59,8 @@ function outputOf(step: PlanStep, effects: Effect[]): LocatedFunds[] {
   return [{ chain: step.chain, asset, amount }]
 }
 
-const isBurned = (step: PlanStep, effects: Effect[]): boolean =>
-  effects.some(
+const burnOf = (step: PlanStep, effects: Effect[]): Effect | undefined =>
+  effects.find(
     ({ sequence, kind, confirmed, success }) =>
       sequence === step.sequence && kind === 'bridge' && confirmed && success,
   )
@@ -68,9 +68,10 @@ const isBurned = (step: PlanStep, effects: Effect[]): boolean =>
 function unspent(plan: StepPlan, step: PlanStep, effects: Effect[]): LocatedFunds {
   const { asset } = step
   const sourceStep = sourceStepOf(plan, step)
-  const units = sourceStep && completionOf(sourceStep, effects)?.units
+  const burn = burnOf(step, effects)
+  const units = burn?.units ?? (sourceStep && completionOf(sourceStep, effects)?.units)
   const amount = units === undefined ? step.amount : assetText(units)
-  if (isBurned(step, effects)) return { chain: 'bridge', asset, amount }
+  if (burn) return { chain: 'bridge', asset, amount }
   const market = step.type === 'withdraw' ? { protocol: step.protocol } : {}
   return { chain: spendingChain(step), asset, amount, ...market }
 }

@@ -59,7 +59,7 @@ update operation o set state = case when m.block <= cast(? as bigint) then 'conf
   success = m.success, message = m.refusal, tx_hash = m."txHash",
   block_number = m.block, block_hash = m.hash, block_time = m."minedAt", log_index = m."logIndex",
   gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", share_price = m."sharePrice", units = m.units, inclusion_failures = 0,
-  spent_since = null, lease_owner = null, leased_until = null
+  lease_owner = null, leased_until = null
 from ${MINED}
 where o.id = m.id`
 

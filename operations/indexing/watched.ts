@@ -24,12 +24,15 @@ export async function hasOpenOperations(db: Db, chainId: number): Promise<boolea
   return row !== undefined
 }
 
+/** `isExposed`: it can have been executed, because its signature was sent or its key is known to be used. */
+type KeyedOperation = WatchedOperation & { isExposed: boolean }
+
 export async function findOperationsByKey(
   db: Db,
   chainId: number,
   keys: string[],
-): Promise<WatchedOperation[]> {
-  return runPrepared<WatchedOperation>(db, byKeyStatement, [chainId, keys])
+): Promise<KeyedOperation[]> {
+  return runPrepared<KeyedOperation>(db, byKeyStatement, [chainId, keys])
 }
 
 /** An operation whose key is used on the chain without an indexed log, and the lowest block that may hold the log. */
@@ -42,8 +45,10 @@ export async function findSpentOperations(db: Db, chainId: number): Promise<Spen
 // Parameters in subqueries, here and below, so that the generic plan is reused.
 const WATCHED = `
   select o.id, o.intent_id as "intentId", o.sequence, o.kind, o.chain_key as "chainKey", o.state,
-    o.block_hash as "blockHash", o.spent_since as "spentSince", w.address as wallet, t.address as treasury
+    o.block_hash as "blockHash", o.spent_since as "spentSince",
+    o.spent_since is not null or g.sent_at is not null as "isExposed", w.address as wallet, t.address as treasury
   from operation o join wallet w on w.id = o.wallet_id left join treasury t on true
+    left join signature g on g.operation_id = o.id
   where o.chain_id = (select $1::bigint)`
 const byKeyStatement: Statement = {
   name: 'watched by key',

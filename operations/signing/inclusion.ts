@@ -94,11 +94,12 @@ export async function detachDeadTransactions(trx: Db, chainId: number): Promise<
 
 /** Resets failures: a rejection or a used key on a fork may be different on this one. */
 export async function forgetFailures(trx: Db, chainId: number): Promise<void> {
+  await trx.raw('select forget_spent_keys(?)', [chainId])
   await trx('operation')
     .where({ chain_id: chainId })
     .whereIn('state', ['queued', 'deferred', 'signed'])
-    .where((known) => void known.where('inclusion_failures', '>', 0).orWhereNotNull('spent_since'))
-    .update({ inclusion_failures: 0, spent_since: null })
+    .where('inclusion_failures', '>', 0)
+    .update({ inclusion_failures: 0 })
   // No signer holds these: they only wait for their next attempt.
   await trx('operation')
     .where({ chain_id: chainId, state: 'signed', tx_id: null, lease_owner: null })

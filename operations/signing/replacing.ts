@@ -1,3 +1,4 @@
+import { runPrepared } from '../../db/client/prepared.js'
 import { isNotPaused } from '../../db/pauses.js'
 import { detachOperations } from './inclusion.js'
 import type { WaitingCode } from '../../domain/intent/waiting.js'
@@ -117,6 +118,11 @@ export async function forgetBytes(db: Db, limit: number): Promise<number> {
     [BYTES_DAYS, limit],
   )
   return rows[0].forgotten
+}
+
+/** Records that bytes are given to a node, or were found in a block: anyone may execute what they include. */
+export async function markSent(db: Db, hashes: string[]): Promise<void> {
+  await runPrepared(db, { name: 'mark sent', text: 'select mark_sent($1)' }, [hashes])
 }
 
 /** Records that a node responded to bytes. `isRefused`: all endpoints rejected them permanently. */

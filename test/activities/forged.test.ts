@@ -147,6 +147,16 @@ describe('a success that an operator forged', () => {
     expect(await operationsOf(intentId)).toEqual([])
   })
 
+  test('of the planning spends the amount of the stored plan', async () => {
+    const step = { type: 'deposit', sequence: 1, amount: '0.000001', chain: 'a' } as DepositStep
+    const intentId = await insertTestIntent(database.db, wallet, 'executing')
+    expect(await run(activities.deposit, { ...second({}), intentId, step })).toMatchObject({
+      type: 'WAITING',
+    })
+    const ordered = await database.db('operation').where({ intent_id: intentId })
+    expect(ordered).toMatchObject([{ input_units: '1000000' }])
+  })
+
   test('of the planning submits no operation outside the stored plan', async () => {
     const step = { type: 'deposit', sequence: 1, amount: '9', chain: 'a' } as DepositStep
     const intentId = await insertTestIntent(database.db, wallet, 'pending')

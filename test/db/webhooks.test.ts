@@ -9,8 +9,10 @@ import { newId } from '../../db/client/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import {
   forgetEvents,
+  inBlock,
   insertTestFunding,
   insertTestIntent,
+  insertTestOperation,
   insertTestWallet,
   type TestWallet,
 } from './rows.js'
@@ -56,11 +58,15 @@ describe('events outside intents', () => {
   test('wallet.funded is emitted once, when the test money has arrived', async () => {
     await forgetEvents(database.db, wallet.accountId)
     const id = await insertTestFunding(database.db, wallet)
+    await expect(setFundingCompleted(worker, id)).rejects.toThrow('is not paid')
     expect(await types()).toEqual([])
+    const paid = { state: 'confirmed', success: true, ...inBlock, units: '999999' }
+    await insertTestOperation(database.db, wallet, id, { kind: 'fund', ...paid })
     await setFundingCompleted(worker, id)
     await setFundingCompleted(worker, id)
+    const data = { fundingId: id, asset: 'USDC', units: '999999' }
     expect(await emittedEvents()).toMatchObject([
-      { type: 'wallet.funded', data: { fundingId: id, asset: 'USDC' }, wallet_id: wallet.id },
+      { type: 'wallet.funded', data, wallet_id: wallet.id },
     ])
   })
 })

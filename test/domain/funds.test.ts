@@ -32,6 +32,8 @@ describe('locateFunds: bridge', () => {
 
   test('burned and not minted: the money is in the bridge', () => {
     expect(locate(plan, 1, [burned])).toEqual([inWallet('bridge', '1')])
+    const less = effect(1, 'bridge', 400_000n)
+    expect(locate(plan, 1, [less])).toEqual([inWallet('bridge', '0.4')])
   })
 
   test.each([

@@ -203,6 +203,7 @@ describe('swaps of one pair', () => {
     const [one, two] = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
     const stuck = await submitSwap(one, usdcUnits)
     await world.sign()
+    await world.broadcast()
     // Of two waiting ones, either sender may be first.
     const other = await submitSwap(two, usdcUnits)
     const later = new Date(Date.now() + 3_600_000)

@@ -81,10 +81,11 @@ const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
 describe('a swap', () => {
   test('of the planned amount requires the planned minimum', async () => {
     const { intent, step, arrived } = await withdrawMore()
-    await forge(world, intent.id, 2, { amount: assetText(arrived) })
+    const minimum = assetText(scaled(step, arrived))
+    await forge(world, intent.id, 2, { amount: assetText(arrived), minimum })
     const signed = await signSwap(intent)
     expect(signed.amountIn).toBe(arrived)
-    expect(signed.amountOutMinimum).toBe(assetUnits(step.minimum))
+    expect(signed.amountOutMinimum).toBe(assetUnits(minimum))
     await world.round()
     const done = { state: 'confirmed', success: true }
     expect(await world.row(signed.operationId)).toMatchObject(done)

@@ -44,6 +44,7 @@ export async function takeBack(db: Db, { id, blockHash }: AuditedOperation): Pro
       .first<{ intent_id: string; sequence: number; tx_id: bigint | null } | undefined>()
     if (!row) return false
     await dropOutcomes(trx, [id])
+    await trx('operation').where({ id }).update({ spent_since: null })
     const { intent_id, sequence } = row
     await trx('reservation')
       .where({ intent_id, sequence })

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../../activities/status.js'
 import { insertFunding } from '../../../db/intents/fundings.js'
 import { demoFunding } from '../../../domain/intent/funding.js'
+import { indexSpentKeys } from '../../../relayer/foreignExecutions.js'
 import { createArrival, insertCrossing, submitBurn } from '../../relayer/bridge/crossing.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from '../../relayer/world/fixture.js'
 import { differencesOf, expectNoDifferences, lineOf, reconcileWorld } from './auditing.js'
@@ -170,6 +171,7 @@ async function drill(seed: number): Promise<void> {
     await world.index()
     await work(asked)
     await world.sign()
+    await indexSpentKeys(world.driver())
     await broadcast()
     await world.mine()
   }

@@ -233,6 +233,8 @@ describe('events of an operation', () => {
   async function eventsAfter(changes: Change[], values: object = {}) {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, { ...values })
+    const signature = { operation_id: id, payload: '{}', sent_at: new Date() }
+    await database.db('signature').insert(signature)
     for (const change of changes) await writerOf(change)('operation').where({ id }).update(change)
     return database
       .db('intent_event')

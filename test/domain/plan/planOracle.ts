@@ -153,7 +153,8 @@ export function canWithdraw(request: WithdrawRequest, state: MarketState): boole
   if (total === 0n) return false
   if (amountUnits <= payable) return true
   const isIdle = !worthwhile.some(({ isBusy }) => isBusy)
-  return amountUnits <= total + 10n && isLiquid && isIdle
+  const missing = amountUnits - total
+  return missing <= 10n && missing * 1_000n <= amountUnits && isLiquid && isIdle
 }
 
 export function canBridge(request: BridgeRequest, state: MarketState): boolean {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeCctpMessage } from '../../../evm/bridges/cctp/message.js'
 import { findBurn } from '../../../operations/burns.js'
+import { forge } from '../world/scenes/forge.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from '../world/fixture.js'
 import { insertCrossing, setBridgeFee, submitBurn } from './crossing.js'
 
@@ -65,14 +66,11 @@ describe('a burn', () => {
   })
 
   test.each([
-    ['more than the plan', { units: '1000001' }],
-    ['nothing', { units: '0' }],
-  ])('of %s is never signed', async (_, input) => {
-    const { operationId } = await createBurn()
-    await world
-      .db('operation')
-      .where({ id: operationId })
-      .update({ input: JSON.stringify(input) })
+    ['more', '1.000001'],
+    ['less', '0.000001'],
+  ])('of %s than its request is never signed', async (_, amount) => {
+    const { operationId, intentId } = await createBurn()
+    await forge(world, intentId, 1, { amount })
     await world.sign()
     const row = await world.row(operationId)
     expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })

@@ -83,7 +83,7 @@ describe('a message that the destination refuses', () => {
     const burn = await world.insertBurned()
     const nonce = await world.attest(burn)
     await world.untilAttested(burn, nonce)
-    const { operationId } = await world.submitMint(burn, nonce, destination)
+    const { operationId } = await world.submitMint(burn, destination)
     const set = (values: object) => world.db('operation').where({ id: operationId }).update(values)
     return { burn, nonce, set }
   }

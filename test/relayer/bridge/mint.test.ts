@@ -23,6 +23,12 @@ const arrive = async (order: Parameters<typeof createArrival>[3] = {}) =>
   createArrival(world, await world.createWallet(0n), usdcUnits, order)
 const submit = (one: Arrival): Promise<Submitted> => world.submit(one.order)
 const transactions = async () => (await world.transactions()).length
+/** Indexes the blocks. The signer reads the keys of unsigned mints as used, and the relayer then finds their logs. */
+const indexForeign = async () => {
+  await world.index()
+  await world.sign()
+  await indexSpentKeys(world.driver())
+}
 const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
 
 describe('a mint', () => {
@@ -86,6 +92,10 @@ describe('a foreign mint', () => {
     const hash = await mintAsStranger(world, arrival.attested)
     await world.mine()
     await world.index()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
+    await indexForeign()
+    await world.mine()
+    await world.index()
     await expectForeign(hash)
   })
 
@@ -143,6 +153,8 @@ describe('a foreign mint', () => {
     const [one, two] = [await submit(arrival), await submit(other)]
     await mintAsStranger(world, other.attested, arrival.attested)
     await world.mine()
+    await indexForeign()
+    await world.mine()
     await world.index()
     await expectArrived(world, arrival, one)
     await expectArrived(world, other, two, usdcUnits - 7n)
@@ -154,7 +166,7 @@ describe('a foreign mint', () => {
     const [one, two] = [await submit(arrival), await submit(other)]
     await mintAsStranger(world, arrival.attested, other.attested)
     await world.mine()
-    await world.index()
+    await indexForeign()
     expect(await world.row(one.operationId)).toMatchObject({ units: '1000000' })
     expect(await world.row(two.operationId)).toMatchObject({ units: '3000000' })
     expect(await world.usdcOf(wallet.address)).toBe(4n * usdcUnits)
@@ -249,8 +261,8 @@ describe('a reorg that removes a mint', () => {
     const submitted = await submit(arrival)
     await mintAsStranger(world, arrival.attested)
     await world.mine()
-    await world.index()
-    await expectArrived(world, arrival, submitted)
+    await indexForeign()
+    await expectArrived(world, arrival, submitted, usdcUnits, 'mined')
     await reorg(1)
     await world.mine()
     await world.index()

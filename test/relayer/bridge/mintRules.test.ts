@@ -159,6 +159,10 @@ describe('the signer rejects a mint', () => {
     await expectRefused(await arrive({ handler: world.contracts.usdc }))
   })
 
+  test('of a message with less than its step burns', async () => {
+    await expectRefused(await arrive({ units: 1n }))
+  })
+
   test('on a chain that is not in the plan', async () => {
     const one = await arrive()
     const plan = world.db.raw(
@@ -171,7 +175,7 @@ describe('the signer rejects a mint', () => {
   test('under another key than the nonce of the message', async () => {
     const one = await arrive()
     const { nonce } = (await arrive()).attested
-    await expectRefused({ ...one, order: { ...one.order, nonce } })
+    await expectRefused(one, { chain_key: nonce })
   })
 
   test('before the message is attested', async () => {
@@ -181,12 +185,10 @@ describe('the signer rejects a mint', () => {
       usdcUnits,
       'base-sepolia',
     )
-    const { operationId: burnId } = await submitBurn(world, crossing)
-    const { order, attested } = await arrive()
-    const { intentId, wallet } = crossing
-    const nonce = attested.nonce.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    const own = { ...order, intentId, walletId: wallet.id, nonce }
-    await expectRefused({ ...crossing, burnId, attested, order: own })
+    const { order } = await submitBurn(world, crossing)
+    const { chainId } = world.chain
+    const mint = world.submit({ ...order, kind: 'mint', chainId })
+    await expect(mint).rejects.toMatchObject({ code: '23502' })
   })
 
   test('for a wallet other than the one of the burn', async () => {

@@ -106,10 +106,10 @@ describe('a final status that a reorg changes', () => {
     expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
   })
 
-  test('failed without a known signature becomes completed by a late log', async () => {
+  test('failed without a known signature becomes completed by the late log of a used key', async () => {
     await world.sign()
     await world.db('signature').where({ operation_id: lend.operationId }).delete()
-    const unsigned = { tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR' }
+    const unsigned = { tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR', spent_since: 0 }
     await world.db('operation').where({ id: lend.operationId }).update(unsigned)
     expect(await end({ ...failure, code: 'NETWORK_ERROR' })).toEqual({ status: 'failed' })
     expect(await world.reservation(lend.intentId)).toMatchObject({ released_at: expect.any(Date) })

@@ -95,7 +95,7 @@ describe('a swap', () => {
     expect(await dollarsOf(wallet.address)).toBe(0n)
   })
 
-  test('spends what has arrived on the chain, whatever its row names', async () => {
+  test('spends what has arrived on the chain, not what its row names', async () => {
     const { wallet, swap } = await withdrawn()
     const { operationId } = await swap()
     await world.db('operation').where({ id: operationId }).update({ input_units: '1' })

@@ -234,7 +234,7 @@ describe('the signer withdraws exactly the plan', () => {
     await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
   }
 
-  test.each(['1000001', '1', '0'])('whatever the row names: %s', async (units) => {
+  test.each(['1000001', '1', '0'])('even when the row names %s', async (units) => {
     const intent = await withdrawal(usdcUnits)
     const { operationId } = await submitStep(world, intent)
     await changeUnbound(world, operationId, { input_units: units })
@@ -245,7 +245,7 @@ describe('the signer withdraws exactly the plan', () => {
   test('of which a plan names less than its request', async () => {
     const intent = await withdrawal(usdcUnits)
     await forge(world, intent.id, 1, { amount: '0.99' })
-    await expectRefused(intent, {})
+    await expectRefused(intent, { resource: null })
   })
 
   test('of another wallet', async () => {

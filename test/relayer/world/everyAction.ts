@@ -127,8 +127,7 @@ async function prepareWithdrawal(world: World): Promise<RunningIntent> {
     ...{ action: 'withdraw', wallet },
     async handIn() {
       await withdraw()
-      const arrived = await arrivedBy(world, intent)
-      if (arrived !== undefined) await world.submit(swapOf(world, intent, arrived))
+      if (await hasArrived(world, intent)) await world.submit(swapOf(world, intent))
     },
     async findFault() {
       const lent = await heldOf(world, market.receiptToken, wallet)
@@ -165,17 +164,17 @@ async function prepareMint(world: World): Promise<RunningIntent> {
   }
 }
 
-/** Output of a withdrawal's first step, once it is confirmed. */
-async function arrivedBy(world: World, { id }: StoredIntent): Promise<string | undefined> {
+/** Whether a withdrawal's first step is confirmed. */
+async function hasArrived(world: World, { id }: StoredIntent): Promise<boolean> {
   const row = await world
     .db('operation')
     .where({ intent_id: id, sequence: 1 })
     .whereIn('state', ['confirmed', 'final'])
-    .first<{ units: string } | undefined>('units')
-  return row?.units
+    .first<object | undefined>('id')
+  return row !== undefined
 }
 
-function swapOf({ chain }: World, intent: StoredIntent, units: string): OperationOrder {
+function swapOf({ chain }: World, intent: StoredIntent): OperationOrder {
   const { id: intentId, accountId, walletId } = intent
   const { chainId } = chain
   return { intentId, sequence: 2, kind: 'swap', accountId, walletId, chainId }

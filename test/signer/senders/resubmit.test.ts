@@ -218,7 +218,7 @@ describe('a signed operation without a transaction', () => {
     await indexSpentKeys(world.driver())
     await world.mine()
     await world.index()
-    const done = { state: 'confirmed', success: true, tx_hash: hash, spent_since: null }
+    const done = { state: 'confirmed', success: true, tx_hash: hash }
     expect(await world.row(operationId)).toMatchObject(done)
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })

@@ -14,9 +14,11 @@ const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 type SignedPayload = { userOperation?: UserOperation; call?: { to: string; data: string } }
 
-/** A foreign account executes our signed operation first, in a block of its own. */
+/** A foreign account has seen our bytes, and executes our signed operation first, in a block of its own. */
 export async function executeFirst(world: World, operationId: string): Promise<string> {
   const row = await world.row(operationId)
+  const signature = world.db('signature').where({ operation_id: operationId })
+  await signature.update({ sent_at: world.db.raw('coalesce(sent_at, clock_timestamp())') })
   const { userOperation, call } = row?.payload as SignedPayload
   const { to, data } = call ?? {
     to: ENTRY_POINT_ADDRESS,
