@@ -4,7 +4,15 @@ import type { Db } from './client/connect.js'
 export type Order = { by: string; why: string }
 
 /** An entry of the audit log. */
-export type AuditEvent = { at: Date; actor: string; action: string; subject: string; why: string }
+export type AuditEvent = {
+  at: Date
+  actor: string
+  action: string
+  subject: string
+  why: string
+  /** The new value of the subject, such as a plan. Null for pauses and freezes. */
+  detail: string | null
+}
 
 /**
  * Appends to the audit log, in the transaction of the action.
@@ -28,5 +36,12 @@ export async function readAuditEvents(db: Db, limit: number): Promise<AuditEvent
   return db('audit_event')
     .orderBy('id', 'desc')
     .limit(limit)
-    .select<AuditEvent[]>('at', 'actor', 'action', 'subject', 'why')
+    .select<AuditEvent[]>('at', 'actor', 'action', 'subject', 'why', 'detail')
+}
+
+/** Names the operator of a transaction and their reason, for the entries that its changes append to the audit log. */
+export async function attribute(trx: Db, { by, why }: Partial<Order>): Promise<void> {
+  await trx.raw(`select set_config('app.operator', ?, true), set_config('app.why', ?, true)`, [
+    ...[by ?? '', why ?? ''],
+  ])
 }

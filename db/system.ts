@@ -34,9 +34,15 @@ export type SystemState = {
 
 type SystemRow = { state: { [K in keyof SystemState]: SystemState[K] | null } | null }
 
-/** The state of the deployment over all accounts. Undefined for users who are not operators. */
-export async function readSystem(db: Db, userId: string): Promise<SystemState | undefined> {
-  const { rows } = await db.raw<{ rows: SystemRow[] }>('select read_system(?) as state', [userId])
+/**
+ * The state of the deployment over all accounts. Undefined for users who are not operators.
+ *
+ * @param tokenHash - SHA-256 of the token of their session.
+ */
+export async function readSystem(db: Db, tokenHash: Buffer): Promise<SystemState | undefined> {
+  const { rows } = await db.raw<{ rows: SystemRow[] }>('select read_system(?) as state', [
+    tokenHash,
+  ])
   const state = rows[0]?.state
   if (!state) return undefined
   const { roles, chains, senders, pauses, auditLog, late } = state

@@ -21,7 +21,7 @@ import { line, misuse, options, whole, type Command } from './command.js'
 import { keyCommands } from './keyCommands.js'
 import { describeSenders } from './senderAnswers.js'
 import { memberCommands } from './memberCommands.js'
-import { orderOf, pauseCommands } from './pauseCommands.js'
+import { orderOf, pauseCommands, recorded } from './pauseCommands.js'
 
 export const USAGE = `Usage: npm run account -- <command>
 
@@ -52,6 +52,7 @@ export const USAGE = `Usage: npm run account -- <command>
   senders                                             shows treasury and senders: addresses, balances, open nonces,
                                                     and how long the gas lasts at the current price
 
+create, plan, key, credits and invite take --why TEXT and --by NAME for the audit log as well.
 Uses the database of DATABASE_URL, with the role of its owner, otherwise that of a running npm start.
 A key is shown once, when it is created. DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
 --json prints the output of any command as JSON.`
@@ -60,7 +61,7 @@ A key is shown once, when it is created. DATE is 2027-01-01 or 2027-01-01T12:00:
 const MAX_CREDITS = 1_000_000_000
 
 const commands: Record<string, Command> = {
-  create: {
+  create: recorded({
     args: [],
     options: ['plan', 'name'],
     prepare(values) {
@@ -76,7 +77,7 @@ const commands: Record<string, Command> = {
         return { text: `Account  ${id}\n${made.text}`, json: { ...json, ...made.json } }
       }
     },
-  },
+  }),
   list: {
     args: [],
     options: [],
@@ -91,14 +92,14 @@ const commands: Record<string, Command> = {
       return { text: `${account.text}\n\n${keys.text}`, json: { ...account.json, ...keys.json } }
     },
   },
-  plan: {
+  plan: recorded({
     args: ['ACCOUNT', 'PLAN'],
     options: [],
     prepare(_values, id, text) {
       const plan = readPlan('PLAN', text)
       return (db) => changed(db, id, changePlan(db, id, plan))
     },
-  },
+  }),
   suspend: {
     args: ['ACCOUNT'],
     options: ['why', 'by'],
@@ -115,7 +116,7 @@ const commands: Record<string, Command> = {
       return (db) => changed(db, id, resumeAccount(db, id, order))
     },
   },
-  'credits grant': {
+  'credits grant': recorded({
     args: ['ACCOUNT', 'CREDITS'],
     options: ['reference'],
     prepare(values, id, text = '') {
@@ -124,7 +125,7 @@ const commands: Record<string, Command> = {
       const once = reference === undefined ? undefined : line('--reference', reference)
       return (db) => changed(db, id, grantCredits(db, id, { credits, reference: once }))
     },
-  },
+  }),
   senders: {
     args: [],
     options: [],

@@ -3,13 +3,14 @@ import { createApiKey, getAccount, type Scope } from '../../db/accounts/accounts
 import { revokeApiKey, rollApiKey } from '../../db/accounts/apiKeys.js'
 import { describeKeys, describeNewKey, time } from './accountAnswers.js'
 import { line, misuse, whole, type Command } from './command.js'
+import { recorded } from './pauseCommands.js'
 
 /** A higher number is a typing error. */
 const MAX_GRACE_HOURS = 8_760
 
 /** Commands for the API keys of an account. */
 export const keyCommands: Record<string, Command> = {
-  'key create': {
+  'key create': recorded({
     args: ['ACCOUNT'],
     options: ['name', 'scopes', 'expires'],
     prepare(values, id) {
@@ -19,7 +20,7 @@ export const keyCommands: Record<string, Command> = {
       const key = { name, ...scopes, ...(expiresAt && { expiresAt }) }
       return async (db) => describeNewKey(await createApiKey(db, id, key), expiresAt)
     },
-  },
+  }),
   'key list': {
     args: ['ACCOUNT'],
     options: [],
@@ -28,15 +29,15 @@ export const keyCommands: Record<string, Command> = {
       return describeKeys(db, id)
     },
   },
-  'key revoke': {
+  'key revoke': recorded({
     args: ['KEY_ID'],
     options: [],
     prepare: (_values, id) => async (db) => {
       await revokeApiKey(db, id)
       return { text: 'Revoked.', json: { revoked: id } }
     },
-  },
-  'key roll': {
+  }),
+  'key roll': recorded({
     args: ['KEY_ID'],
     options: ['grace', 'expires'],
     prepare(values, id) {
@@ -51,7 +52,7 @@ export const keyCommands: Record<string, Command> = {
         return { text: `${text}\n${end}`, json: { ...json, oldEndsAt } }
       }
     },
-  },
+  }),
 }
 
 function readScopes(text: string): Scope[] {

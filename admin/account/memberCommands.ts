@@ -5,10 +5,11 @@ import { getAccount } from '../../db/accounts/accounts.js'
 import { roles, type Role } from '../../domain/roles.js'
 import { time } from './accountAnswers.js'
 import { line, misuse, type Command } from './command.js'
+import { recorded } from './pauseCommands.js'
 
 /** Invitations to the dashboard. The first member of an account, and each operator, needs one. */
 export const memberCommands: Record<string, Command> = {
-  invite: {
+  invite: recorded({
     args: [],
     options: ['account', 'email', 'role', 'operator', 'base-url'],
     prepare(values) {
@@ -26,7 +27,7 @@ export const memberCommands: Record<string, Command> = {
         return { text, json: { url, expiresAt, role, email: email ?? null } }
       }
     },
-  },
+  }),
 }
 
 function readRole(text: string | undefined): Role {

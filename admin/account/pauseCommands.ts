@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { chainFacts, chainNames } from '../../evm/registry.js'
-import { readAuditEvents, type Order } from '../../db/auditEvents.js'
+import { attribute, readAuditEvents, type Order } from '../../db/auditEvents.js'
 import {
   readOpenPauses,
   resumeWork,
@@ -75,6 +75,22 @@ export const orderOf = ({ why, by }: Values): Order => ({
   by: line('--by', by ?? userInfo().username),
 })
 
+/** A command whose changes the database records in the audit log. Its reason is optional. */
+export const recorded = ({ args, options, prepare }: Command): Command => ({
+  args,
+  options: [...options, 'why', 'by'],
+  prepare({ why, by, ...values }, ...given) {
+    const reason = why === undefined ? {} : { why: line('--why', why) }
+    const order = { ...reason, by: line('--by', by ?? userInfo().username) }
+    const work = prepare(values, ...given)
+    return (db) =>
+      db.transaction(async (trx) => {
+        await attribute(trx, order)
+        return work(trx)
+      })
+  },
+})
+
 function chainId(text: string): string {
   const name = chainNames.find((one) => one === text || chainFacts[one].alias === text)
   if (name) return String(chainFacts[name].chainId)
@@ -103,9 +119,9 @@ async function describePauses(db: Db): Promise<CommandOutput> {
 
 async function describeEvents(db: Db): Promise<CommandOutput> {
   const events = await readAuditEvents(db, SHOWN_EVENTS)
-  const rows = events.map(({ at, actor, action, subject, why }) => {
-    return [time(at), actor, action, subject || '-', why]
+  const rows = events.map(({ at, actor, action, subject, detail, why }) => {
+    return [time(at), actor, action, subject || '-', why, detail ?? '-']
   })
-  const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON']
+  const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON', 'DETAIL']
   return { text: toTable('The audit log is empty.', names, rows), json: { events } }
 }

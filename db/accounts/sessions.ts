@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../client/ids.js'
-import { scopeMember } from '../client/scope.js'
+import { scopeSession } from '../client/scope.js'
 import type { Db } from '../client/connect.js'
 import type { Role } from '../../domain/roles.js'
 import type { Tier } from '../../domain/tiers.js'
@@ -20,6 +20,8 @@ const REQUESTS_PER_MINUTE = 600
 /** A signed-in user in one of their accounts, and the decision on their request. */
 export type Member = {
   sessionId: string
+  /** SHA-256 of the session's token. */
+  tokenHash: Buffer
   userId: string
   email: string
   name: string
@@ -41,7 +43,7 @@ export type Member = {
 
 const verdicts = { 200: 'admitted', 423: 'suspended', 429: 'rateLimited' } as const
 
-type MemberRow = Omit<Member, 'limit' | 'verdict' | 'resetAt'> & {
+type MemberRow = Omit<Member, 'limit' | 'verdict' | 'resetAt' | 'tokenHash'> & {
   resetAt: bigint
   code: keyof typeof verdicts
 }
@@ -70,6 +72,7 @@ export async function admitSession(
   const { code, resetAt, ...member } = row
   return {
     ...member,
+    tokenHash: digest,
     limit: REQUESTS_PER_MINUTE,
     resetAt: Number(resetAt),
     verdict: verdicts[code],
@@ -143,10 +146,15 @@ export type UserSession = Browser & {
 /** The most sessions in a list. `endSessions` also ends older ones. */
 const LISTED_SESSIONS = 100
 
+type SessionOwner = Pick<Member, 'userId' | 'tokenHash'>
+
 /** The open sessions of a user, the newest first. */
-export async function readSessions(db: Db, userId: string): Promise<UserSession[]> {
+export async function readSessions(
+  db: Db,
+  { userId, tokenHash }: SessionOwner,
+): Promise<UserSession[]> {
   return db.transaction(async (trx) => {
-    await scopeMember(trx, userId)
+    await scopeSession(trx, tokenHash)
     return openSessions(trx, userId)
       .orderBy('id', 'desc')
       .limit(LISTED_SESSIONS)
@@ -170,9 +178,13 @@ const openSessions = (trx: Db, userId: string) =>
  *
  * @returns How many were open.
  */
-export async function endSessions(db: Db, userId: string, id?: string): Promise<number> {
+export async function endSessions(
+  db: Db,
+  { userId, tokenHash }: SessionOwner,
+  id?: string,
+): Promise<number> {
   return db.transaction(async (trx) => {
-    await scopeMember(trx, userId)
+    await scopeSession(trx, tokenHash)
     const which = id === undefined ? {} : { id }
     const ended_at = trx.raw('clock_timestamp()')
     const ended: number = await openSessions(trx, userId).where(which).update({ ended_at })

@@ -52,13 +52,13 @@ export async function endSignIn(db: Db, { email, address }: SignInSubject): Prom
   await db.raw('select end_sign_in(?, ?)', [email, address])
 }
 
-/** Sets a user's password and ends their other sessions. */
+/** Sets the password of the user of a session, and ends their other sessions. */
 export async function changePassword(
   db: Db,
-  { userId, sessionId }: { userId: string; sessionId: string },
+  { tokenHash }: { tokenHash: Buffer },
   passwordHash: string,
 ): Promise<void> {
-  await db.raw('select change_password(?, ?, ?)', [userId, sessionId, passwordHash])
+  await db.raw('select change_password(?, ?)', [tokenHash, passwordHash])
 }
 
 /** A member, as other members of the account see them. */

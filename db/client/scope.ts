@@ -120,7 +120,11 @@ export async function scopeTransaction(trx: Db, accountId: string): Promise<void
   await trx.raw(`select set_config('app.account', ?, true)`, [accountId])
 }
 
-/** Sets the member scope of a transaction: it sees the member's own rows, and the audit log names the member. */
-export async function scopeMember(trx: Db, userId: string): Promise<void> {
-  await trx.raw(`select set_config('app.member', ?, true)`, [userId])
+/**
+ * Sets the session of a transaction: it sees the rows of the session's member, and the audit log names them.
+ *
+ * @param tokenHash - SHA-256 of the session's token.
+ */
+export async function scopeSession(trx: Db, tokenHash: Buffer): Promise<void> {
+  await trx.raw(`select set_config('app.session', ?, true)`, [tokenHash.toString('hex')])
 }

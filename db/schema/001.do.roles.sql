@@ -41,9 +41,4 @@ begin
   raise exception '% is append-only.', tg_table_name using errcode = 'restrict_violation';
 end $$;
 
--- The member on whose behalf a dashboard call runs, set by app.member.
-create function current_member() returns text language sql stable as
-  $$ select nullif(current_setting('app.member', true), '') $$;
-
 grant execute on function current_account to steward_api, steward_worker, steward_signer;
-grant execute on function current_member to steward_api;

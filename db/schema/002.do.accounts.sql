@@ -73,7 +73,8 @@ create index read_token_expiry on read_token (expires_at);
 alter table read_token enable row level security;
 create policy own_account on read_token for insert to steward_api
   with check (account_id = current_account((select true)));
-create policy all_accounts on read_token to steward_worker using (true);
+create policy all_accounts on read_token for select to steward_worker using (true);
+create policy expired on read_token for delete to steward_worker using (expires_at <= clock_timestamp());
 grant delete on read_token to steward_worker;
 grant insert (token_hash, account_id, intent_id, expires_at) on read_token to steward_api;
 grant select (token_hash, expires_at) on read_token to steward_worker;
@@ -97,7 +98,8 @@ create index idempotency_key_expiry on idempotency_key (expires_at) where expire
 alter table idempotency_key enable row level security;
 create policy own_account on idempotency_key to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-create policy all_accounts on idempotency_key to steward_worker, steward_signer using (true) with check (true);
+create policy all_accounts on idempotency_key for select to steward_worker using (true);
+create policy expired on idempotency_key for delete to steward_worker using (expires_at <= clock_timestamp());
 grant select, insert on idempotency_key to steward_api;
 grant select, delete on idempotency_key to steward_worker;
 grant update (fingerprint, status, body, created_at, expires_at) on idempotency_key to steward_api;

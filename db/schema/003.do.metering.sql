@@ -212,8 +212,8 @@ end $$;
 create function credits_level(p_left bigint, p_month bigint) returns int language sql immutable as
   $$ select case when p_left <= 0 then 2 when p_left * 10 < p_month then 1 else 0 end $$;
 
--- Replaces at most p_limit charges and refunds of months that ended more than p_days ago by their sums. Returns how
--- many were replaced. The ledger still adds up to the balance.
+-- Replaces at most p_limit charges and refunds of months that ended more than p_days, and at least 400 days, ago by
+-- their sums. Returns how many were replaced. The ledger still adds up to the balance.
 create function sum_ledger(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
   with removed as (
@@ -221,7 +221,7 @@ language sql security definer set search_path = public, pg_temp as $$
       select x.id from ledger x
       where not x.summed and (x.reason like 'charge:%' or x.reason = 'refund')
         -- Whole months, in UTC.
-        and x.created_at < date_trunc('month', (statement_timestamp() - p_days * interval '1 day') at time zone 'UTC')
+        and x.created_at < date_trunc('month', (statement_timestamp() - greatest(p_days, 400) * interval '1 day') at time zone 'UTC')
           at time zone 'UTC'
       order by x.created_at limit p_limit for update skip locked))
     returning l.*

@@ -153,7 +153,8 @@ end $$;
 create trigger send_appended before insert on chain_tx_send
   for each row when (new.n > 1) execute function append_send();
 
--- Deletes the bytes of at most p_limit transactions that became final or lost p_days ago. Returns how many.
+-- Deletes the bytes of at most p_limit transactions that were stored p_days, and at least 30 days, ago and are final or
+-- lost. Returns how many.
 create function forget_bytes(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
   -- An array, here and below: a join might run the inner query, and lock its rows, more than once.
@@ -161,7 +162,7 @@ language sql security definer set search_path = public, pg_temp as $$
     update chain_tx_send s set raw = '' where s.hash = any (array(
       select x.hash from chain_tx_send x join chain_tx t on t.id = x.tx_id
       -- Stable within the statement, so that the index is usable.
-      where x.raw <> '' and x.created_at < statement_timestamp() - p_days * interval '1 day'
+      where x.raw <> '' and x.created_at < statement_timestamp() - greatest(p_days, 30) * interval '1 day'
         and t.state in ('final', 'lost')
       order by x.created_at limit p_limit for update of x skip locked))
     returning 1)

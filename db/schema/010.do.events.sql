@@ -151,6 +151,9 @@ declare
   v_name text;
   v_made int := 0;
 begin
+  if p_table not in ('intent_event', 'request_log') or p_ahead > 31 then
+    raise exception '% has no such partitions.', p_table using errcode = 'invalid_parameter_value';
+  end if;
   execute format('lock table %I in share update exclusive mode', p_table);
   for v_from in execute format($sql$
     select date_trunc(%1$L, now() at time zone 'UTC') + n * %2$L::interval from generate_series(0, %3$s) n
@@ -171,8 +174,9 @@ begin
   return v_made;
 end $$;
 
--- Drops the partitions of a table that ended p_days ago. Events are kept for at least 31 days, and while a webhook
--- delivery of them is pending or can be repeated. event_floor records the highest deleted number.
+-- Drops the partitions of a table that ended p_days ago. Requests are kept for at least 30 days. Events are kept for at
+-- least 31 days, and while a webhook delivery of them is pending or can be repeated. event_floor records the highest
+-- deleted number.
 create function drop_partitions(p_table text, p_days int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -181,7 +185,11 @@ declare
   v_last bigint;
   v_is_needed boolean;
   v_dropped int := 0;
+  v_days int := greatest(p_days, case p_table when 'intent_event' then 31 when 'request_log' then 30 end);
 begin
+  if p_table not in ('intent_event', 'request_log') then
+    raise exception '% has no such partitions.', p_table using errcode = 'invalid_parameter_value';
+  end if;
   for v_part, v_until in
     select c.oid, substring(pg_get_expr(c.relpartbound, c.oid) from $e$TO \('([^']+)'\)$e$)::timestamptz as until
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -189,9 +197,8 @@ begin
     order by until
   loop
     -- The default partition has no upper bound and is listed last.
-    exit when v_until is null or v_until > now() - p_days * interval '1 day';
+    exit when v_until is null or v_until > now() - v_days * interval '1 day';
     if p_table = 'intent_event' then
-      exit when v_until > now() - interval '31 days';
       execute format('select max(id) from %s', v_part) into v_last;
       execute format('select exists (
           select from webhook w cross join webhook_dispatch d join %s e on e.account_id = w.account_id

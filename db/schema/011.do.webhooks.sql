@@ -90,7 +90,10 @@ create index webhook_delivery_age on webhook_delivery (created_at) where status 
 alter table webhook_delivery enable row level security;
 create policy own_account on webhook_delivery to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-create policy all_accounts on webhook_delivery to steward_worker using (true);
+create policy all_accounts on webhook_delivery for select to steward_worker using (true);
+create policy sent on webhook_delivery for update to steward_worker using (true);
+create policy old on webhook_delivery for delete to steward_worker
+  using (status <> 'pending' and created_at < clock_timestamp() - interval '30 days');
 grant select on webhook_delivery to steward_api;
 grant select, delete on webhook_delivery to steward_worker;
 grant update (status, run, run_attempts, run_since, next_attempt_at, dispatched_at) on webhook_delivery to

@@ -56,7 +56,9 @@ create table invitation (
 create unique index invitation_open on invitation (account_id, COALESCE(email, ''::text))
   where accepted_at is null and ended_at is null;
 alter table invitation enable row level security;
-create policy own_account on invitation to steward_api
+create policy own_account on invitation for select to steward_api
+  using (account_id = current_account((select true)));
+create policy ended on invitation for update to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
 grant select (id, account_id, email, role, invited_by, created_at, expires_at, ended_at, accepted_at, accepted_by) on
   invitation to steward_api;
@@ -102,38 +104,30 @@ end $$;
 create trigger membership_owner before delete or update of role on membership
   for each row execute function keep_owner();
 
--- Appends to the audit log of members. Definer: the API can neither read nor change the entries.
-create function append_member_action(p_action text, p_subject text, p_detail text) returns void
+-- Appends to the audit log of members. Arguments: the action, the column of its subject, the column of its detail. Every
+-- change by the API is made by a member. Without one it is rejected. Definer: no role can write entries directly.
+create function record_member_action() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
+declare v_row jsonb := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
 begin
   insert into member_action (account_id, user_id, action, subject, detail)
-  values (current_account(true), current_member(), p_action, p_subject, p_detail);
-end $$;
-
--- Arguments: the action, the column of its subject, the column of its detail. Every change by the API is made by a
--- member. Without a member it is rejected.
-create function record_member_action() returns trigger language plpgsql as $$
-declare v_row jsonb;
-begin
-  if current_user <> 'steward_api' then return null; end if;
-  v_row := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-  perform append_member_action(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
+  values (current_account(true), current_member(), tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
   return null;
 end $$;
 create trigger api_key_made after insert on api_key
-  for each row execute function record_member_action('key create', 'id', 'name');
+  for each row when (current_user = 'steward_api') execute function record_member_action('key create', 'id', 'name');
 create trigger api_key_shortened after update of expires_at on api_key
-  for each row execute function record_member_action('key shorten', 'id', 'expires_at');
+  for each row when (current_user = 'steward_api') execute function record_member_action('key shorten', 'id', 'expires_at');
 create trigger api_key_revoked after update of revoked_at on api_key
-  for each row execute function record_member_action('key revoke', 'id', 'name');
+  for each row when (current_user = 'steward_api') execute function record_member_action('key revoke', 'id', 'name');
 create trigger invitation_made after insert on invitation
-  for each row execute function record_member_action('member invite', 'id', 'email');
+  for each row when (current_user = 'steward_api') execute function record_member_action('member invite', 'id', 'email');
 create trigger invitation_withdrawn after update of ended_at on invitation
-  for each row execute function record_member_action('member uninvite', 'id', 'email');
+  for each row when (current_user = 'steward_api') execute function record_member_action('member uninvite', 'id', 'email');
 create trigger membership_changed after update of role on membership
-  for each row execute function record_member_action('member role', 'user_id', 'role');
+  for each row when (current_user = 'steward_api') execute function record_member_action('member role', 'user_id', 'role');
 create trigger membership_ended after delete on membership
-  for each row execute function record_member_action('member remove', 'user_id', 'role');
+  for each row when (current_user = 'steward_api') execute function record_member_action('member remove', 'user_id', 'role');
 
 -- Finds an open invitation. No row when it is used, replaced or expired.
 create function find_invitation(p_token_hash bytea)
@@ -176,4 +170,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where m.user_id = p_user order by a.name, a.id
 $$;
 
-grant execute on function append_member_action, find_invitation, accept_invitation, list_memberships to steward_api;
+grant execute on function find_invitation, accept_invitation, list_memberships to steward_api;

@@ -17,6 +17,26 @@ create table user_session (
 create index user_session_user on user_session (user_id, id);
 create index user_session_expiry on user_session (expires_at);
 alter table user_session enable row level security;
+
+-- The session of a token. One that ended in this transaction still counts: its member may have ended it.
+create function session_of(p_token_hash bytea) returns user_session
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s from user_session s where s.token_hash = p_token_hash and (s.ended_at is null or s.ended_at >= now())
+    and s.expires_at > now() and s.last_seen_at > now() - interval '7 days'
+$$;
+
+-- The member on whose behalf a dashboard call runs. app.session has the digest of their session's token in hex, and
+-- the session decides who they are. Null: no session, or one in another account than app.account.
+create function current_member() returns text
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s.user_id from session_of(decode(nullif(current_setting('app.session', true), ''), 'hex')) s
+  where s.account_id = coalesce(current_account(true), s.account_id)
+$$;
+grant execute on function current_member to steward_api;
+
+create policy invited on invitation for insert to steward_api
+  with check (account_id = current_account((select true)) and invited_by = current_member());
+
 create policy own_sessions on user_session to steward_api using (user_id = current_member());
 grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, ended_at, user_agent, address) on
   user_session to steward_api;
@@ -174,13 +194,15 @@ language sql security definer set search_path = public, pg_temp as $$
   update user_session set ended_at = clock_timestamp() where token_hash = p_token_hash and ended_at is null;
 $$;
 
--- Sets a password and ends all other sessions of the user.
-create function change_password(p_user text, p_session text, p_password_hash text) returns void
-language sql security definer set search_path = public, pg_temp as $$
-  update app_user set password_hash = p_password_hash where id = p_user;
-  update user_session set ended_at = clock_timestamp()
-  where user_id = p_user and id <> p_session and ended_at is null;
-$$;
+-- Sets the password of the user of a session, and ends their other sessions.
+create function change_password(p_token_hash bytea, p_password_hash text) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare s user_session := session_of(p_token_hash);
+begin
+  update app_user set password_hash = p_password_hash where id = s.user_id;
+  update user_session x set ended_at = clock_timestamp()
+  where x.user_id = s.user_id and x.id <> s.id and x.ended_at is null;
+end $$;
 
 -- Returns the given sessions that are still valid.
 create function live_sessions(p_sessions text[]) returns setof text

@@ -52,7 +52,9 @@ create index request_day_caller on request_day (account_id, caller_id, day);
 alter table request_day enable row level security;
 create policy own_account on request_day for select to steward_api
   using (account_id = current_account((select true)));
-create policy all_accounts on request_day to steward_worker using (true);
+create policy all_accounts on request_day for select to steward_worker using (true);
+create policy old on request_day for delete to steward_worker
+  using (day < (statement_timestamp() at time zone 'UTC')::date - 400);
 grant select on request_day to steward_api;
 grant select (account_id, day, caller_id, endpoint), delete on request_day to steward_worker;
 

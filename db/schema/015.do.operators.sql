@@ -6,9 +6,11 @@ create table audit_event (
   at timestamptz not null default clock_timestamp(),
   actor text not null check (actor <> ''),
   action text not null,
-  -- Id of an account or a wallet, number of a chain; empty for the deployment.
+  -- Id of an account, wallet, key or invitation, number of a chain; empty for the deployment.
   subject text not null,
-  why text not null check (why <> '')
+  why text not null check (why <> ''),
+  -- The new value of the subject, such as a plan.
+  detail text
 );
 grant select on audit_event to steward_worker;
 
@@ -40,9 +42,41 @@ grant select (id, scope, subject, since, until) on pause to steward_api;
 create trigger audit_event_kept before delete or update or truncate on audit_event
   for each statement execute function refuse_change();
 
--- The state of the deployment for an operator. Null for other users. Definer: it reads across accounts, which no row
+-- Appends to the audit log what an operator changed with the role of the database owner, as record_member_action does.
+-- The operator's commands set app.operator and app.why.
+create function record_operator_action() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare v_row jsonb := to_jsonb(new);
+begin
+  insert into audit_event (actor, action, subject, why, detail)
+  values (coalesce(nullif(current_setting('app.operator', true), ''), session_user), tg_argv[0],
+    v_row ->> tg_argv[1], coalesce(nullif(current_setting('app.why', true), ''), 'No reason was given.'),
+    v_row ->> tg_argv[2]);
+  return null;
+end $$;
+create trigger account_made after insert on account
+  for each row execute function record_operator_action('account create', 'id', 'plan');
+create trigger account_plan after update of plan on account
+  for each row execute function record_operator_action('account plan', 'id', 'plan');
+create trigger credits_granted after insert on ledger
+  for each row when (new.reason = 'purchase')
+  execute function record_operator_action('credits grant', 'account_id', 'delta');
+create trigger api_key_made_by_operator after insert on api_key
+  for each row when (current_user <> 'steward_api') execute function record_operator_action('key create', 'id', 'name');
+create trigger api_key_shortened_by_operator after update of expires_at on api_key
+  for each row when (current_user <> 'steward_api')
+  execute function record_operator_action('key shorten', 'id', 'expires_at');
+create trigger api_key_revoked_by_operator after update of revoked_at on api_key
+  for each row when (current_user <> 'steward_api') execute function record_operator_action('key revoke', 'id', 'name');
+create trigger member_invited_by_operator after insert on invitation
+  for each row when (current_user <> 'steward_api' and not new.is_operator)
+  execute function record_operator_action('member invite', 'id', 'email');
+create trigger operator_invited after insert on invitation
+  for each row when (new.is_operator) execute function record_operator_action('operator invite', 'id', 'email');
+
+-- The state of the deployment, for the session of an operator. Null for other users. Definer: it reads across accounts, which no row
 -- policy of the API's role allows.
-create function read_system(p_user text) returns json
+create function read_system(p_token_hash bytea) returns json
 language sql stable security definer set search_path = public, pg_temp as $$
   select json_build_object(
     'roles', (select json_agg(json_build_object('role', role, 'sessions', (
@@ -75,7 +109,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
         'code', i.delay ->> 'code', 'since', i.delay ->> 'since') order by i.delay ->> 'since')
       from (select * from intent where delay is not null and status = 'executing'
         order by delay ->> 'since' limit 20) i))
-  where exists (select from app_user u where u.id = p_user and u.is_operator)
+  where exists (select from session_of(p_token_hash) s join app_user u on u.id = s.user_id where u.is_operator)
 $$;
 
 grant execute on function read_system to steward_api;

@@ -70,6 +70,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     'delete from user_session',
     'delete from app_user',
     "select count_attempt('x', 1)",
+    "select session_of('')",
     'insert into sender (sender) values (null)',
     'update sender set next_nonce = 0',
     'update sender set out_of_gas_since = null',

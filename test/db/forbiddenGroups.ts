@@ -80,6 +80,7 @@ export const pauses = [
   "update audit_event set why = 'x'",
   'delete from audit_event',
   'update signed_amount set units = 1',
+  "update audit_event set detail = 'x'",
 ]
 
 /** The request log. Only whole batches are added, and only whole days are dropped. */
@@ -132,7 +133,7 @@ export const strangers = [
   'update membership set role = role',
   "select * from admit_session('', '', 1)",
   "select * from begin_sign_in('', '')",
-  "select change_password('', '', '')",
+  "select change_password('', '')",
   "select accept_invitation('', '', '', '', '')",
   "select open_session('', '', '', '', '', '')",
   "select * from list_memberships('')",

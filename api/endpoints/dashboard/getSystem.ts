@@ -16,7 +16,7 @@ export const getSystem = memberRoute(
     ...{ params: noParams, query: noQuery, body: z.undefined() },
   },
   async (services, { caller }) => {
-    const state = await readSystem(services.db, caller.userId)
+    const state = await readSystem(services.db, caller.tokenHash)
     if (!state) {
       throw new ServiceError('FORBIDDEN', 'Only operators of this service may read its state.')
     }

@@ -1,5 +1,5 @@
 import { isKnownPair } from '../../../db/accounts/users.js'
-import { scopeMember, transactScoped } from '../../../db/client/scope.js'
+import { scopeSession, transactScoped } from '../../../db/client/scope.js'
 import { lockAccount } from '../../../db/usage/metering.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { addressOf } from './browser.js'
@@ -134,11 +134,11 @@ async function readInput<Params extends Schema, Query extends Schema, Body exten
  */
 export function actAs<T>(
   db: Db,
-  { caller: { accountId, userId }, response }: { caller: Member; response: Response },
+  { caller: { accountId, tokenHash }, response }: { caller: Member; response: Response },
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
   return transactScoped(db, accountId, async (trx) => {
-    await scopeMember(trx, userId)
+    await scopeSession(trx, tokenHash)
     await lockAccount(trx, accountId)
     const result = await work(trx)
     beginCommit(response)

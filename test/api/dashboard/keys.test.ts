@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyEntry, newKeyAnswer, type NewKeyAnswer } from '../../../api/schemas/dashboard.js'
-import { scopeMember, scopeTransaction } from '../../../db/client/scope.js'
+import { tokenDigest } from '../../../db/accounts/sessions.js'
+import { scopeSession, scopeTransaction } from '../../../db/client/scope.js'
 import { startWorld, type ApiWorld } from '../api.js'
-import { newPerson, pagesOf, type Person } from './people.js'
+import { newPerson, pagesOf, tokenIn, type Person } from './people.js'
 
 let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
@@ -105,11 +106,11 @@ describe('keys', () => {
 
   test('the API role cannot restore a key, reassign it or store it unsigned', async () => {
     const { id, key } = await makeKey(owner)
-    const { accountId, userId } = owner
+    const { accountId } = owner
     await pages('POST', `/keys/${id}/revoke`, { cookie: owner.cookie })
     const changed = await world.db.transaction(async (trx) => {
       await scopeTransaction(trx, accountId)
-      await scopeMember(trx, userId)
+      await scopeSession(trx, hashOf(owner))
       return trx('api_key').where({ id }).update({ revoked_at: null })
     })
     expect([changed, await statusOf(key)]).toEqual([0, 401])
@@ -122,12 +123,14 @@ describe('keys', () => {
     const other = await newPerson(world)
     const foreign = await world.db.transaction(async (trx) => {
       await scopeTransaction(trx, other.accountId)
-      await scopeMember(trx, other.userId)
+      await scopeSession(trx, hashOf(other))
       return trx('api_key').where({ id: live.id }).update({ revoked_at: trx.fn.now() })
     })
     expect([foreign, await statusOf(live.key)]).toEqual([0, 200])
   })
 })
+
+const hashOf = ({ cookie }: Person) => tokenDigest(tokenIn(cookie)) ?? Buffer.alloc(0)
 
 describe('writes by session', () => {
   test('cost the same as with a key; reads are free', async () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemAnswer } from '../../../api/schemas/system.js'
+import { tokenDigest } from '../../../db/accounts/sessions.js'
 import { connect, type Db } from '../../../db/client/connect.js'
 import { resumeWork, pauseWork } from '../../../db/pauses.js'
 import { startWorld, type ApiWorld } from '../api.js'
-import { newPerson, pagesOf } from './people.js'
+import { newPerson, pagesOf, tokenIn } from './people.js'
 
 let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
@@ -52,13 +53,13 @@ describe('GET /system', () => {
   })
 
   test('error: FORBIDDEN for an owner who is not an operator, also by the database', async () => {
-    const { cookie, userId } = await newPerson(world)
+    const { cookie } = await newPerson(world)
     const answer = await pages('GET', '/system', { cookie })
     expect(answer.status).toBe(403)
     expect(answer.body).toMatchObject({ error: 'FORBIDDEN' })
     const { rows } = await world.database.db.raw<{ rows: object[] }>(
       'select read_system(?) as state',
-      [userId],
+      [tokenDigest(tokenIn(cookie)) ?? null],
     )
     expect(rows).toEqual([{ state: null }])
   })

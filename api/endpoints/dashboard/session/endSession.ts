@@ -15,7 +15,7 @@ export const endSession = memberRoute(
     body: emptyBody,
   },
   async ({ db }, { caller, params }) => {
-    const ended = await endSessions(db, caller.userId, params.id)
+    const ended = await endSessions(db, caller, params.id)
     if (ended === 0) throw new ServiceError('NOT_FOUND', `You have no open session ${params.id}.`)
     return { status: 200, body: { ended } }
   },

@@ -7,7 +7,7 @@ import type { SessionEntry } from '../../../schemas/dashboard.js'
 export const listSessions = memberRoute(
   { ...anyMember, method: 'get', path: '/sessions', body: z.undefined() },
   async ({ db }, { caller }) => {
-    const sessions = await readSessions(db, caller.userId)
+    const sessions = await readSessions(db, caller)
     const data = sessions.map((session): SessionEntry => ({
       id: session.id,
       isCurrent: session.id === caller.sessionId,

@@ -7,7 +7,7 @@ import { anyMember } from '../memberSpecs.js'
 export const signOut = memberRoute(
   { ...anyMember, method: 'post', path: '/session/end', body: emptyBody },
   async ({ db, dashboard }, { caller, response }) => {
-    const ended = await endSessions(db, caller.userId, caller.sessionId)
+    const ended = await endSessions(db, caller, caller.sessionId)
     sessionCookie(dashboard).clear(response)
     return { status: 200, body: { ended } }
   },

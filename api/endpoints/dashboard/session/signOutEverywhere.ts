@@ -7,7 +7,7 @@ import { anyMember } from '../memberSpecs.js'
 export const signOutEverywhere = memberRoute(
   { ...anyMember, method: 'post', path: '/session/end-all', body: emptyBody },
   async ({ db, dashboard }, { caller, response }) => {
-    const ended = await endSessions(db, caller.userId)
+    const ended = await endSessions(db, caller)
     sessionCookie(dashboard).clear(response)
     return { status: 200, body: { ended } }
   },
