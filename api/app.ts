@@ -144,6 +144,8 @@ function openRequest(
     const started = performance.now()
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
+    // Responses hold balances and secrets. Pages and the document set their own value.
+    response.setHeader('Cache-Control', 'no-store')
     // The handler may still fail after this response. Express calls its error handler only once per request, so it is
     // called directly here.
     const answerLate = () => {

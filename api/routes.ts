@@ -17,8 +17,10 @@ import { changeMemberRole } from './endpoints/dashboard/members/changeMemberRole
 import { listAuditLog } from './endpoints/dashboard/members/listAuditLog.js'
 import { listMembers } from './endpoints/dashboard/members/listMembers.js'
 import { removeMember } from './endpoints/dashboard/members/removeMember.js'
+import { resetMemberPassword } from './endpoints/dashboard/members/resetMemberPassword.js'
 import { search } from './endpoints/dashboard/search.js'
 import { changePassword } from './endpoints/dashboard/session/changePassword.js'
+import { choosePassword } from './endpoints/dashboard/session/choosePassword.js'
 import { endSession } from './endpoints/dashboard/session/endSession.js'
 import { getSession } from './endpoints/dashboard/session/getSession.js'
 import { listOwnAccounts } from './endpoints/dashboard/session/listOwnAccounts.js'
@@ -105,6 +107,7 @@ export const dashboard: readonly DashboardRoute[] = [
   listSessions,
   endSession,
   changePassword,
+  choosePassword,
   getInvitation,
   acceptInvitation,
   listMembers,
@@ -114,6 +117,7 @@ export const dashboard: readonly DashboardRoute[] = [
   withdrawInvitation,
   changeMemberRole,
   removeMember,
+  resetMemberPassword,
   listKeys,
   createKey,
   rollKey,

@@ -75,14 +75,13 @@ export type Guard = {
 }
 
 const MAX_LENGTH = 2_048
-const protocols = ['https:', 'http:']
 const resolveByName: Resolve = (name) => lookup(name, { all: true, verbatim: true })
 
 /**
  * Creates the guard against server-side request forgery. Callers name the endpoints, so deliveries go to globally
  * reachable addresses only.
  *
- * @param isDevnet - Allows loopback addresses too, on any port.
+ * @param isDevnet - Allows http, and loopback addresses on any port.
  */
 export function createGuard({
   isDevnet,
@@ -91,6 +90,7 @@ export function createGuard({
   isDevnet: boolean
   resolve?: Resolve
 }): Guard {
+  const protocols = isDevnet ? ['https:', 'http:'] : ['https:']
   const isAllowed = ({ address }: Address) => isPublic(address) || (isDevnet && isLoopback(address))
   return {
     refusal(text) {
@@ -100,7 +100,7 @@ export function createGuard({
       if (url.username || url.password) return 'must have no user or password in it'
       if (url.hash) return 'must have no fragment'
       // The parser drops the default port of a scheme.
-      if (url.port && !isDevnet) return 'must use port 443, or 80 without TLS'
+      if (url.port && !isDevnet) return 'must use port 443'
       return undefined
     },
     async pin(url) {

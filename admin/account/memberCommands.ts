@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { inviteMember } from '../../db/accounts/invitations.js'
+import { createOperatorReset } from '../../db/accounts/passwordResets.js'
 import { getAccount } from '../../db/accounts/accounts.js'
 import { roles, type Role } from '../../domain/roles.js'
 import { time } from './accountAnswers.js'
 import { line, misuse, type Command } from './command.js'
 import { recorded } from './pauseCommands.js'
 
-/** Invitations to the dashboard. The first member of an account, and each operator, needs one. */
+/** Links to the dashboard. The first member of an account, and each operator, needs an invitation. */
 export const memberCommands: Record<string, Command> = {
   invite: recorded({
     args: [],
@@ -25,6 +26,20 @@ export const memberCommands: Record<string, Command> = {
         const url = `${base}/dashboard/invitations/${token}`
         const text = `Link     ${url}\nIt works once, until ${time(expiresAt)}. Earlier links for the same e-mail are invalid now.`
         return { text, json: { url, expiresAt, role, email: email ?? null } }
+      }
+    },
+  }),
+  'password reset': recorded({
+    args: [],
+    options: ['account', 'email', 'base-url'],
+    prepare(values) {
+      const accountId = line('--account', values.account)
+      const email = readEmail(line('--email', values.email))
+      const base = readBaseUrl(values['base-url'], process.env)
+      return async (db) => {
+        const token = await createOperatorReset(db, { accountId, email })
+        const url = `${base}/dashboard/password-resets/${token}`
+        return { text: `Link     ${url}\nIt works once, for a day.`, json: { url, email } }
       }
     },
   }),

@@ -47,6 +47,11 @@ export type Spec<
   caller: AuthScheme<Known>
   /** Idempotency-Keys of this endpoint never expire, because it moves money. */
   keepsKeys?: boolean
+  /**
+   * Every call of a POST is executed, and no response is stored: the response is a secret, and a repeat is harmless. The
+   * Idempotency-Key is ignored.
+   */
+  keepsNothing?: boolean
   /** Scope that a POST requires. Default: write. */
   scope?: Scope
   docs: Docs
@@ -86,7 +91,7 @@ type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string 
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys' | 'scope'
+  'body' | 'keepsKeys' | 'keepsNothing' | 'scope'
 > & {
   search?: RowSearch<z.infer<Params>, Row> | undefined
   /** Seconds that the response may wait for an event. */
@@ -214,7 +219,8 @@ export function writeRoute<
       const input = parseInput(spec, given)
       const { accountId } = caller
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
-      const idempotency = name && toIdempotencyKey(name, named)
+      const checked = name && toIdempotencyKey(name, named)
+      const idempotency = spec.keepsNothing ? undefined : checked
       const { status, text, charged, replayed } = await answerOnce(
         {
           ...{ db: services.db, accountId, requestId, response, route },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isCommonPassword } from '../../domain/commonPasswords.js'
 import { roles } from '../../domain/roles.js'
 import { tiers } from '../../domain/tiers.js'
 import { safeText } from './safeText.js'
@@ -12,12 +13,13 @@ const emailFormat = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(\.[a-z\d-]+)*$/i
 export const emailInput = safeText(254)
   .refine((text) => emailFormat.test(text.trim()), 'must be an e-mail address')
   .transform((text) => text.trim().toLowerCase())
-/** No rules of composition: length protects against guesses. */
+/** No rules of composition: length protects against guesses, and common passwords are refused. */
 export const newPasswordInput = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(200)
   .refine((text) => text.isWellFormed(), 'has invalid characters')
+  .refine((text) => !isCommonPassword(text), 'is a common password: choose another')
 /** Only compared, so any text is valid. */
 export const passwordInput = z.string().min(1).max(200)
 export const nameInput = safeText(100)
@@ -74,8 +76,6 @@ export const invitationAnswer = z.strictObject({
   role,
   /** Null: the holder of the link chooses one. */
   email: z.string().nullable(),
-  /** True when the e-mail has a password. It must then be sent to accept. */
-  isKnown: z.boolean(),
   expiresAt: time,
 })
 export type InvitationAnswer = z.infer<typeof invitationAnswer>
@@ -123,6 +123,10 @@ export const inviteAnswer = z.strictObject({
   expiresAt: time,
 })
 export type InviteAnswer = z.infer<typeof inviteAnswer>
+
+/** A link that is shown once. It works for a day. */
+export const passwordResetAnswer = z.strictObject({ url: z.string() })
+export type PasswordResetAnswer = z.infer<typeof passwordResetAnswer>
 
 export const keyEntry = z.strictObject({
   id: z.string(),

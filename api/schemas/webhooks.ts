@@ -40,7 +40,7 @@ const secret = z
 
 const url = safeText(2_048).meta({
   description:
-    'An https URL on port 443, or http on port 80, whose name resolves to a public address. On a devnet also a loopback address, on any port.',
+    'An https URL on port 443 whose name resolves to a public address. On a devnet also http, and a loopback address on any port.',
   examples: ['https://example.com/hooks/steward'],
 })
 const events = z

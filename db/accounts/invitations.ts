@@ -91,8 +91,6 @@ export type Invitation = {
   email: string | null
   role: Role
   expiresAt: Date
-  /** True when the e-mail address already has a password. */
-  isKnown: boolean
 }
 
 /** @throws {ServiceError} NOT_FOUND when it is unknown, used, replaced or expired. */
@@ -101,7 +99,7 @@ export async function getInvitation(db: Db, token: string): Promise<Invitation> 
   if (!digest) throw noInvitation()
   const { rows } = await db.raw<{ rows: Invitation[] }>(
     `select account_id as "accountId", account_name as "accountName", email, role,
-       expires_at as "expiresAt", is_known as "isKnown"
+       expires_at as "expiresAt"
      from find_invitation(?)`,
     [digest],
   )
@@ -124,8 +122,8 @@ export const newUserId = () => newId('user_')
  * Accepts an invitation and creates the membership.
  *
  * @returns The account.
- * @throws {ServiceError} NOT_FOUND as `getInvitation`. INVALID_REQUEST when another user registered the e-mail address
- *   meanwhile.
+ * @throws {ServiceError} NOT_FOUND as `getInvitation`. INVALID_REQUEST when another member of the account has the
+ *   e-mail address.
  */
 export async function acceptInvitation(
   db: Db,
@@ -142,7 +140,10 @@ export async function acceptInvitation(
     return accountId
   } catch (error) {
     if ((error as { code?: string }).code !== '23505') throw error
-    throw invalidRequest('email', 'This e-mail has a password already. Use that one.')
+    throw invalidRequest(
+      'email',
+      'A member of this account has this e-mail already. Use their password, or another e-mail.',
+    )
   }
 }
 

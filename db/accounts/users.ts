@@ -5,29 +5,30 @@ import { selectScoped } from '../client/scope.js'
 import type { Db } from '../client/connect.js'
 import type { Role } from '../../domain/roles.js'
 
-/** The user and password hash of a sign-in attempt. Null for an unknown e-mail address. */
-export type SignInAttempt = { userId: string | null; passwordHash: string | null }
+/** A user with the e-mail address of a sign-in attempt. */
+export type SignInCandidate = { userId: string; passwordHash: string }
 /** The subject of a sign-in attempt. `email` is in lower case. */
 export type SignInSubject = { email: string; address: string }
 
-type AttemptRow = SignInAttempt & { retryAfter: number | null }
+type AttemptRow = SignInCandidate & { retryAfter: number | null }
 
 /**
  * Counts a sign-in attempt before its password is checked.
  *
+ * @returns The users with this e-mail, at most ten.
  * @throws {ServiceError} RATE_LIMITED after too many failed attempts.
  */
 export async function beginSignIn(
   db: Db,
   { email, address }: SignInSubject,
-): Promise<SignInAttempt> {
-  const { rows } = await db.raw<{ rows: [AttemptRow] }>(
+): Promise<SignInCandidate[]> {
+  const { rows } = await db.raw<{ rows: AttemptRow[] }>(
     `select user_id as "userId", password_hash as "passwordHash", retry_after as "retryAfter"
      from begin_sign_in(?, ?)`,
     [email, address],
   )
-  const [{ retryAfter, ...attempt }] = rows
-  if (retryAfter === null) return attempt
+  const retryAfter = rows[0]?.retryAfter ?? null
+  if (retryAfter === null) return rows
   const message = `Too many failed attempts to sign in. Try again in ${retryAfter} s.`
   throw new ServiceError('RATE_LIMITED', message, { window: '15 minutes', retryAfter })
 }

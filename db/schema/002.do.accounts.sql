@@ -133,9 +133,24 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp() and a.suspended_at is null
 $$;
 
+-- Returns the digests of API keys, read tokens and sessions that are still valid. Suspensions and limits are ignored.
+create function valid_credentials(p_digests bytea[]) returns setof bytea
+language sql stable security definer set search_path = public, pg_temp as $$
+  select k.key_hash from api_key k
+  where k.key_hash = any (p_digests) and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > clock_timestamp())
+  union all
+  select t.token_hash from read_token t where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp()
+  union all
+  select s.token_hash from user_session s
+  join membership m on m.user_id = s.user_id and m.account_id = s.account_id
+  where s.token_hash = any (p_digests) and s.ended_at is null and s.expires_at > clock_timestamp()
+    and s.last_seen_at > clock_timestamp() - interval '7 days'
+$$;
+
 -- Locks an account until the end of the transaction. Concurrent charges and counts of its resources wait.
 create function lock_account(p_account text) returns void
 language sql security definer set search_path = public, pg_temp as
   $$ select from account a where a.id = p_account for no key update $$;
 
-grant execute on function admit_token, live_callers, lock_account to steward_api;
+grant execute on function admit_token, live_callers, valid_credentials, lock_account to steward_api;

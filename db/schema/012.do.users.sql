@@ -3,6 +3,8 @@
 -- A user of the dashboard. End users of an account are wallets, not users.
 create table app_user (
   id text primary key,
+  -- Not unique: the service sends no mail, so that a user has not proven that the address is theirs. Users with the same
+  -- address have their own passwords, and none of them blocks another. Within an account, addresses are unique.
   email text not null check (email = lower(email) and email <> ''),
   name text not null check (name <> ''),
   -- Argon2id with its parameters and salt, in PHC string format.
@@ -14,7 +16,7 @@ create table app_user (
   win bigint not null default 0,
   win_used int not null default 0
 ) with (fillfactor = 50);
-create unique index app_user_email on app_user (email);
+create index app_user_email on app_user (email);
 alter table app_user enable row level security;
 grant select (id, email, name, is_operator, created_at) on app_user to steward_api;
 
@@ -131,17 +133,17 @@ create trigger membership_ended after delete on membership
 
 -- Finds an open invitation. No row when it is used, replaced or expired.
 create function find_invitation(p_token_hash bytea)
-returns table (account_id text, account_name text, email text, role text, expires_at timestamptz, is_known boolean)
+returns table (account_id text, account_name text, email text, role text, expires_at timestamptz)
 language sql stable security definer set search_path = public, pg_temp as $$
-  select i.account_id, a.name, i.email, i.role, i.expires_at,
-    exists (select from app_user u where u.email = i.email)
+  select i.account_id, a.name, i.email, i.role, i.expires_at
   from invitation i join account a on a.id = i.account_id
   where i.token_hash = p_token_hash and i.accepted_at is null and i.ended_at is null
     and i.expires_at > clock_timestamp()
 $$;
 
 -- Accepts an invitation once, under its row lock. A new user provides a password. Null: the invitation is used,
--- replaced, expired, or for another e-mail address.
+-- replaced, expired, or for another e-mail address. Error unique_violation: another member of the account has the
+-- e-mail address.
 create function accept_invitation(p_token_hash bytea, p_user text, p_email text, p_name text, p_password_hash text)
 returns text language plpgsql security definer set search_path = public, pg_temp as $$
 declare i invitation;
@@ -150,6 +152,11 @@ begin
     and x.ended_at is null and x.expires_at > clock_timestamp() and coalesce(x.email, p_email) = p_email
   for update;
   if not found then return null; end if;
+  perform from account x where x.id = i.account_id for no key update;
+  if exists (select from membership m join app_user u on u.id = m.user_id
+      where m.account_id = i.account_id and u.email = p_email and u.id <> p_user) then
+    raise exception 'Another member has this e-mail address.' using errcode = 'unique_violation';
+  end if;
   if p_password_hash is not null then
     insert into app_user (id, email, name, password_hash) values (p_user, p_email, p_name, p_password_hash);
   end if;
@@ -162,6 +169,63 @@ begin
   return i.account_id;
 end $$;
 
+-- One-time links with which a member chooses a new password. A new link replaces the previous one.
+create table password_reset (
+  user_id text primary key references app_user,
+  -- SHA-256 of the token. The token itself is never stored.
+  token_hash bytea not null check (octet_length(token_hash) = 32) unique,
+  account_id text not null references account,
+  -- Null: an operator, with the role of the database owner.
+  made_by text references app_user,
+  expires_at timestamptz not null default clock_timestamp() + interval '1 day'
+);
+alter table password_reset enable row level security;
+
+-- Whether an owner of the account may reset the user's password: the user is a member of this account only, and no
+-- operator. Otherwise the owner of one account could act in another one.
+create function belongs_only_to(p_user text, p_account text) returns boolean language sql stable as $$
+  select not exists (select from membership m where m.user_id = p_user and m.account_id <> p_account)
+    and exists (select from membership m join app_user u on u.id = m.user_id
+      where m.user_id = p_user and m.account_id = p_account and not u.is_operator)
+$$;
+
+-- Creates a link in the name of the session's member, an owner. False: the user also belongs elsewhere.
+create function create_password_reset(p_token_hash bytea, p_user text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_account text := current_account(true);
+  v_owner text := current_member();
+begin
+  if not exists (select from membership m
+      where m.account_id = v_account and m.user_id = v_owner and m.role = 'owner') then
+    raise exception 'Only an owner resets passwords.' using errcode = 'insufficient_privilege';
+  end if;
+  if not belongs_only_to(p_user, v_account) then return false; end if;
+  delete from password_reset r where r.user_id = p_user;
+  insert into password_reset (user_id, token_hash, account_id, made_by)
+  values (p_user, p_token_hash, v_account, v_owner);
+  insert into member_action (account_id, user_id, action, subject, detail)
+  select v_account, v_owner, 'password reset', u.id, u.email from app_user u where u.id = p_user;
+  return true;
+end $$;
+
+-- Uses a link: sets the password and ends all sessions of the user. False: the link is used, replaced or expired, or
+-- the user has joined another account since. The lock waits for an acceptance in progress.
+create function use_password_reset(p_token_hash bytea, p_password_hash text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare r password_reset;
+begin
+  delete from password_reset x where x.token_hash = p_token_hash and x.expires_at > clock_timestamp() returning * into r;
+  if not found then return false; end if;
+  perform from app_user u where u.id = r.user_id for update;
+  if r.made_by is not null and not belongs_only_to(r.user_id, r.account_id) then return false; end if;
+  update app_user set password_hash = p_password_hash where id = r.user_id;
+  update user_session set ended_at = clock_timestamp() where user_id = r.user_id and ended_at is null;
+  insert into member_action (account_id, user_id, action, subject)
+  values (r.account_id, r.user_id, 'password choose', r.user_id);
+  return true;
+end $$;
+
 -- The accounts of a user. Definer: row policies show the API one account at a time.
 create function list_memberships(p_user text)
 returns table (account_id text, account_name text, role text)
@@ -170,4 +234,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where m.user_id = p_user order by a.name, a.id
 $$;
 
-grant execute on function find_invitation, accept_invitation, list_memberships to steward_api;
+grant execute on function create_password_reset, use_password_reset, find_invitation, accept_invitation, list_memberships to steward_api;

@@ -74,7 +74,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
 $$;
 
 -- Counts a sign-in attempt before the password is checked, so that parallel attempts count too. Returns the password
--- hash to check. A known pair of e-mail and network address has a limit of its own: neither an attacker elsewhere nor
+-- hashes to check, at most ten: those of members first, the oldest first. A known pair of e-mail and network address has a limit of its own: neither an attacker elsewhere nor
 -- one behind the same address locks the user out.
 create function begin_sign_in(p_email text, p_address text)
 returns table (user_id text, password_hash text, retry_after int)
@@ -89,17 +89,21 @@ begin
   v_pair := count_attempt('pair ' || p_email || ' ' || p_address, 10);
   v_address := count_attempt('address ' || p_address, 50);
   v_email := count_attempt('email ' || p_email, 100);
-  select u.id, u.password_hash into user_id, password_hash from app_user u where u.email = p_email;
   if knows_address(p_email, p_address) then
     v_address := null;
     v_email := null;
   end if;
   retry_after := greatest(v_pair, v_address, v_email);
   if retry_after is not null then
-    user_id := null;
-    password_hash := null;
+    return next;
+    return;
   end if;
-  return next;
+  for user_id, password_hash in
+    select u.id, u.password_hash from app_user u where u.email = p_email
+    order by exists (select from membership m where m.user_id = u.id) desc, u.created_at, u.id limit 10
+  loop
+    return next;
+  end loop;
 end $$;
 
 -- Removes the counts of a successful sign-in.
@@ -214,21 +218,6 @@ language sql stable security definer set search_path = public, pg_temp as $$
     and s.last_seen_at > clock_timestamp() - interval '7 days' and a.suspended_at is null
 $$;
 
--- Returns the digests of API keys, read tokens and sessions that are still valid. Suspensions and limits are ignored.
-create function valid_credentials(p_digests bytea[]) returns setof bytea
-language sql stable security definer set search_path = public, pg_temp as $$
-  select k.key_hash from api_key k
-  where k.key_hash = any (p_digests) and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > clock_timestamp())
-  union all
-  select t.token_hash from read_token t where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp()
-  union all
-  select s.token_hash from user_session s
-  join membership m on m.user_id = s.user_id and m.account_id = s.account_id
-  where s.token_hash = any (p_digests) and s.ended_at is null and s.expires_at > clock_timestamp()
-    and s.last_seen_at > clock_timestamp() - interval '7 days'
-$$;
-
 -- Replaces a session by a new one in another account of the user, with the same expiry. False: the session has ended,
 -- or the user is not a member of that account.
 create function switch_session(p_token_hash bytea, p_account text, p_id text, p_new_hash bytea)
@@ -246,4 +235,4 @@ begin
 end $$;
 
 grant execute on function knows_address, begin_sign_in, end_sign_in, open_session, admit_session, end_session,
-  change_password, live_sessions, valid_credentials, switch_session to steward_api;
+  change_password, live_sessions, switch_session to steward_api;

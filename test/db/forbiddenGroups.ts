@@ -137,6 +137,9 @@ export const strangers = [
   "select accept_invitation('', '', '', '', '')",
   "select open_session('', '', '', '', '', '')",
   "select * from list_memberships('')",
+  "select create_password_reset('', '')",
+  "select use_password_reset('', '')",
+  'select * from password_reset',
   "select switch_session('', '', '', '')",
 ]
 

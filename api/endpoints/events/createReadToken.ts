@@ -13,6 +13,7 @@ export const createReadToken = writeRoute(
     path: '/intents/:intentId/read-token',
     caller: apiKey({ credits: creditCosts.createReadToken }),
     scope: 'read',
+    keepsNothing: true,
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: emptyBody,
@@ -21,7 +22,7 @@ export const createReadToken = writeRoute(
       tag: 'Events',
       summary: 'Create a token for a browser',
       description:
-        'Creates a token that is valid for 15 minutes and grants access to `GET /intents/{intentId}` and its `/events` only. Send it as `Authorization: Bearer svc_rt_…`, or as `?token=` where no header can be sent, as by an EventSource. It works from pages of any origin, costs no credits, and is limited to 60 requests a minute.',
+        'Creates a token that is valid for 15 minutes and grants access to `GET /intents/{intentId}` and its `/events` only. Send it as `Authorization: Bearer svc_rt_…`, or as `?token=` where no header can be sent, as by an EventSource. It works from pages of any origin, costs no credits, and is limited to 60 requests a minute. Each call creates a new token: an `Idempotency-Key` is ignored, because no response with a token is stored.',
       responses: {
         201: {
           description: 'The token. It is not shown again.',

@@ -13,8 +13,8 @@ import type { Visited } from './memberRoute.js'
 import type { Services } from '../services.js'
 
 /**
- * The id of the user with this e-mail and password, undefined when they do not match. An unknown e-mail takes the same
- * time and is counted as well.
+ * The id of the user with this e-mail and password, undefined when they do not match. An unknown e-mail takes the time
+ * of one user and is counted as well.
  *
  * @throws {ServiceError} RATE_LIMITED after too many failed attempts.
  */
@@ -23,11 +23,14 @@ export async function provePassword(
   claim: SignInSubject,
   password: string,
 ): Promise<string | undefined> {
-  const { userId, passwordHash } = await beginSignIn(db, claim)
-  const isRight = await dashboard.passwords.matches(password, passwordHash)
-  if (!isRight || userId === null) return undefined
-  await endSignIn(db, claim)
-  return userId
+  const candidates = await beginSignIn(db, claim)
+  if (candidates.length === 0) await dashboard.passwords.matches(password, null)
+  for (const { userId, passwordHash } of candidates) {
+    if (!(await dashboard.passwords.matches(password, passwordHash))) continue
+    await endSignIn(db, claim)
+    return userId
+  }
+  return undefined
 }
 
 type Exchange = Pick<Visited, 'request' | 'response' | 'requestId'>

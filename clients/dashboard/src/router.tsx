@@ -36,6 +36,11 @@ const invitation = createRoute({
   path: '/invitations/$token',
   component: lazyRouteComponent(() => import('./pages/account/Invitation.js'), 'Invitation'),
 })
+const passwordReset = createRoute({
+  getParentRoute: () => root,
+  path: '/password-resets/$token',
+  component: lazyRouteComponent(() => import('./pages/account/PasswordReset.js'), 'PasswordReset'),
+})
 
 /** Redirects a user without a session to the sign-in page, and back after the sign-in. */
 const inside = createRoute({
@@ -133,7 +138,7 @@ const system = createRoute({
 })
 
 const routeTree = root.addChildren([
-  ...[signIn, invitation],
+  ...[signIn, invitation, passwordReset],
   inside.addChildren([
     ...[overview, intents, newIntent, intent, wallets, wallet],
     ...[yields, keys, webhooks, webhook, credits, requests, settings, system],

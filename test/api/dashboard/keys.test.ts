@@ -76,6 +76,16 @@ describe('keys', () => {
     expect(await statusOf(key)).toBe(200)
   })
 
+  test('are not kept by caches: their responses carry no-store', async () => {
+    const body = { name: 'ci', scopes: ['read'] }
+    const { cookie } = owner
+    const made = await pages('POST', '/keys', { cookie, body })
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    const invited = { email: 'cached@example.com', role: 'viewer' }
+    const link = await pages('POST', '/members/invite', { cookie, body: invited })
+    expect(link.headers.get('cache-control')).toBe('no-store')
+  })
+
   test('each action is logged with its user', async () => {
     const developer = await newPerson(world, { accountId: owner.accountId, role: 'developer' })
     const { id } = await makeKey(developer)

@@ -37,7 +37,6 @@ describe('an invitation', () => {
     const invitation = await pages('GET', `/invitations/${token}`)
     expect(invitationAnswer.parse(invitation.body)).toMatchObject({
       ...{ account: { name: 'test' }, role: 'developer', email: 'carol@example.com' },
-      isKnown: false,
     })
     expect(inviteEntry.array().parse(await list(owner, '/members/invitations'))).toHaveLength(1)
     const joined = await accept(token, {})
@@ -89,25 +88,59 @@ describe('an invitation', () => {
     const token = await invite(owner, 'dave@example.com')
     expect((await accept(token, { email: 'eve@example.com' })).status).toBe(400)
     expect((await accept(token, { password: 'short' })).status).toBe(400)
-    expect((await accept(token, { name: undefined })).status).toBe(400)
+    expect((await accept(token, { name: undefined })).status).toBe(401)
     expect((await accept(token, {})).status).toBe(201)
   })
 
-  test('for an existing user asks for their password', async () => {
+  test('an existing user joins with their password', async () => {
     const owner = await newPerson(world)
     const known = await newPerson(world)
     const token = await invite(owner, known.email)
-    const invitation = await pages('GET', `/invitations/${token}`)
-    expect(invitation.body).toMatchObject({ isKnown: true })
-    expect((await accept(token, { password: 'another long password' })).status).toBe(401)
+    const wrong = { name: undefined, password: 'another long password' }
+    expect((await accept(token, wrong)).status).toBe(401)
     const joined = await accept(token, { name: undefined })
     expect(joined.body).toMatchObject({ user: { id: known.userId, name: expect.any(String) } })
     expect(joined.body).toMatchObject({ account: { id: owner.accountId } })
     const { db } = world.database
     const { accountId } = owner
     const unnamed = await inviteMember(db, { accountId, role: 'viewer' })
-    const stolen = { email: known.email, password: 'another long password' }
-    expect((await accept(unnamed.token, stolen)).status).toBe(400)
+    const second = { email: known.email, password: 'another long password' }
+    expect((await accept(unnamed.token, second)).status).toBe(400)
+  })
+
+  test('an e-mail that somebody else has taken neither blocks its owner nor gives them access', async () => {
+    const email = 'victim@example.com'
+    const [taken, own] = ['the password of a squatter', 'the password of the owner']
+    const squatter = await newPerson(world)
+    const squatted = await accept(await invite(squatter, email), { password: taken })
+    const owner = await newPerson(world)
+    const joined = await accept(await invite(owner, email), { password: own })
+    expect([squatted.status, joined.status]).toEqual([201, 201])
+    const signIn = async (password: string) =>
+      (await pages('POST', '/session', { body: { email, password } })).body
+    expect(await signIn(own)).toMatchObject({ account: { id: owner.accountId } })
+    expect(await signIn(taken)).toMatchObject({ account: { id: squatter.accountId } })
+  })
+
+  test('does not show whether an e-mail has a user', async () => {
+    const owner = await newPerson(world)
+    const known = await newPerson(world)
+    const answers = []
+    for (const email of [known.email, 'unknown@example.com']) {
+      const token = await invite(owner, email)
+      const read = await pages('GET', `/invitations/${token}`)
+      const wrong = await accept(token, { name: undefined, password: 'another long password' })
+      const joined = await accept(token, { password: 'another long password' })
+      const shown = { ...read.body, email: '', expiresAt: '' }
+      answers.push([
+        shown,
+        wrong.status,
+        String(wrong.body.message).replace(email, ''),
+        joined.status,
+      ])
+    }
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]?.slice(1)).toEqual([401, expect.any(String), 201])
   })
 
   test('only one by the owner of the database creates an operator', async () => {

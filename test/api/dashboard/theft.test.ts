@@ -145,6 +145,13 @@ describe('POST /password', () => {
     expect((await signIn(next)).status).toBe(200)
   })
 
+  test('error: INVALID_REQUEST for a common one', async () => {
+    const body = { current: PASSWORD, next: 'Password1234' }
+    const answer = await pages('POST', '/password', { cookie: owner.cookie, body })
+    expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
+    expect(answer.body.message).toContain('is a common password: choose another')
+  })
+
   test('error: INVALID_REQUEST without the current one, and for a short one', async () => {
     const { cookie } = owner
     const wrong = { current: 'a wrong password', next: 'another long password' }

@@ -29,7 +29,10 @@ const accepting = z.strictObject({
   password: passwordInput,
 })
 
-/** A known user proves their password. A new user sends a name and chooses a password. */
+/**
+ * An existing user sends their password. A new user sends a name as well, and chooses a password. The response is the
+ * same whether the e-mail has a user or not: the holder of the link need not be the owner of the address.
+ */
 export const acceptInvitation = openRoute(
   { ...byToken, method: 'post', path: '/invitations/:token/accept', body: accepting },
   async (services, { params: { token }, body, ...exchange }) => {
@@ -38,8 +41,9 @@ export const acceptInvitation = openRoute(
     const email = emailOf(invitation, body)
     const claim = { email, address: addressOf(services, exchange.request) }
     const userId = await provePassword(services, claim, body.password)
-    if (!userId && invitation.isKnown) {
-      throw new ServiceError('UNAUTHORIZED', `This is not the password of ${email}.`)
+    if (!userId && body.name === undefined) {
+      const message = `This is not the password of ${email}. As a new user, send a name as well.`
+      throw new ServiceError('UNAUTHORIZED', message)
     }
     const acceptance = userId
       ? { userId, email, name: '' }

@@ -7,13 +7,10 @@ import type { InvitationAnswer } from '../../../schemas/dashboard.js'
 export const getInvitation = openRoute(
   { ...byToken, method: 'get', path: '/invitations/:token', body: z.undefined() },
   async ({ db }, { params }) => {
-    const { accountName, role, email, isKnown, expiresAt } = await getInvitationRow(
-      db,
-      params.token,
-    )
+    const { accountName, role, email, expiresAt } = await getInvitationRow(db, params.token)
     const body: InvitationAnswer = {
       account: { name: accountName },
-      ...{ role, email, isKnown, expiresAt: expiresAt.toISOString() },
+      ...{ role, email, expiresAt: expiresAt.toISOString() },
     }
     return { status: 200, body }
   },

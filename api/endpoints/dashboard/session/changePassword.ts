@@ -16,8 +16,8 @@ export const changePassword = memberRoute(
   },
   async (services, { caller, request, body: { current, next } }) => {
     const claim = { email: caller.email, address: addressOf(services, request) }
-    const isRight = await provePassword(services, claim, current)
-    if (!isRight) throw invalidRequest('current', 'current is not your password.')
+    const userId = await provePassword(services, claim, current)
+    if (userId !== caller.userId) throw invalidRequest('current', 'current is not your password.')
     await storePassword(services.db, caller, await services.dashboard.passwords.hash(next))
     return { status: 200, body: {} }
   },

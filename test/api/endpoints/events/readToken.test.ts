@@ -43,6 +43,26 @@ describe('POST /v1/intents/:intentId/read-token', () => {
     expect(rows[0]?.text).not.toContain(String(body.token).slice('svc_rt_'.length))
   })
 
+  test('is not stored in the response of an Idempotency-Key: each call creates a token that works', async () => {
+    const headers = { 'idempotency-key': 'one' }
+    const path = `/v1/intents/${intentId}/read-token`
+    const answers = []
+    for (let i = 0; i < 2; i += 1) {
+      answers.push(await events.world.api.call('POST', path, { key: me.key, headers }))
+    }
+    const tokens = answers.map(({ body }) => String(body.token))
+    expect(new Set(tokens).size).toBe(2)
+    for (const token of tokens) {
+      expect((await call('GET', `/v1/intents/${intentId}`, token)).status).toBe(200)
+    }
+    const kept = await database()('idempotency_key').pluck<string[]>('body')
+    expect(kept.filter((body) => body.includes('svc_rt_'))).toEqual([])
+  })
+
+  test('carries no-store', async () => {
+    expect((await make()).headers.get('cache-control')).toBe('no-store')
+  })
+
   test('is free, and a read-only key may create one', async () => {
     const key = await createApiKey(database(), me.accountId, { name: 'r', scopes: ['read'] })
     const { status, headers } = await make(key)

@@ -30,7 +30,6 @@ export function Invitation() {
 }
 
 function Join({ token, invitation }: { token: string; invitation: InvitationResponse }) {
-  const { isKnown } = invitation
   const [name, setName] = useState('')
   const [email, setEmail] = useState(invitation.email ?? '')
   const [password, setPassword] = useState('')
@@ -39,7 +38,7 @@ function Join({ token, invitation }: { token: string; invitation: InvitationResp
     mutationFn: () =>
       post(`/invitations/${encodeURIComponent(token)}/accept`, {
         password,
-        ...(!isKnown && { name }),
+        ...(name && { name }),
         ...(!invitation.email && { email }),
       }),
     onSuccess: async () => {
@@ -53,16 +52,14 @@ function Join({ token, invitation }: { token: string; invitation: InvitationResp
         You are invited as <strong>{invitation.role}</strong>. The link works once.
       </p>
       <Form sending={accept} action="Join" place="alone">
-        {!isKnown && (
-          <TextField
-            label="Name"
-            autoComplete="name"
-            required
-            autoFocus
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
+        <TextField
+          label="Name"
+          autoComplete="name"
+          autoFocus
+          hint="Leave it empty if you already have a password here."
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
         <TextField
           label="E-mail"
           type="email"
@@ -75,12 +72,10 @@ function Join({ token, invitation }: { token: string; invitation: InvitationResp
         <TextField
           label="Password"
           type="password"
-          autoComplete={isKnown ? 'current-password' : 'new-password'}
+          autoComplete={name ? 'new-password' : 'current-password'}
           required
-          minLength={isKnown ? 1 : 12}
-          hint={
-            isKnown ? 'Your existing password.' : 'At least 12 characters. A sentence works well.'
-          }
+          minLength={name ? 12 : 1}
+          hint={name ? 'At least 12 characters. A sentence works well.' : 'Your existing password.'}
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />

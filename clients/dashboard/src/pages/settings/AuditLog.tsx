@@ -17,6 +17,8 @@ const words: Record<string, string> = {
   'member join': 'Joined as',
   'member role': 'Changed a role to',
   'member remove': 'Removed a member with the role',
+  'password reset': 'Created a link to reset the password of',
+  'password choose': 'Chose a new password by a link for',
 }
 
 function detailOf({ action, detail, subject }: AuditEntry): string {

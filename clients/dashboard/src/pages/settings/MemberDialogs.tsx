@@ -2,9 +2,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import type { MemberEntry } from '../../api/types.js'
+import type { MemberEntry, PasswordResetAnswer } from '../../api/types.js'
 import { Confirm } from '../../ui/dialogs/Confirm.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { Shown } from '../../ui/dialogs/Shown.js'
+import { Code } from '../../ui/feedback/Empty.js'
 import { SelectField } from '../../ui/forms/Field.js'
 import { Form } from '../../ui/forms/Form.js'
 import { roleChoices } from './roles.js'
@@ -56,6 +58,33 @@ export function Remove({ member, onClose }: Props) {
       onClose={onClose}
     >
       {member.email} is signed out at once and loses access to this account.
+    </Confirm>
+  )
+}
+
+/** Creates a link with which the member chooses a new password. It is shown once. */
+export function ResetPassword({ member, onClose }: Props) {
+  const reset = useMutation({
+    mutationFn: () => post<PasswordResetAnswer>(`/members/${member.id}/password-reset`),
+  })
+  if (reset.data) {
+    return (
+      <Shown title="New password" done="Done" onClose={onClose}>
+        <p>Send this link to {member.email}. It works once, for a day, and is not shown again.</p>
+        <Code text={reset.data.url} label="link" />
+      </Shown>
+    )
+  }
+  return (
+    <Confirm
+      title="Reset password"
+      sending={reset}
+      action="Create link"
+      isHarmless
+      onClose={onClose}
+    >
+      The holder of the link chooses a new password for {member.email}, who is then signed out
+      everywhere. The audit log shows that you created it.
     </Confirm>
   )
 }

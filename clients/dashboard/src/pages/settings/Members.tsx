@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { UserCog, UserMinus } from 'lucide-react'
+import { KeyRound, UserCog, UserMinus } from 'lucide-react'
 import { useState } from 'react'
 import { membersQuery } from '../../api/queries.js'
 import type { MemberEntry, Role } from '../../api/types.js'
@@ -9,10 +9,10 @@ import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
 import { timeColumn, type Column } from '../../ui/tables/Table.js'
 import { Invite } from './Invite.js'
-import { ChangeRole, Remove } from './MemberDialogs.js'
+import { ChangeRole, Remove, ResetPassword } from './MemberDialogs.js'
 
 type Props = { role: Role; userId: string }
-type MemberDialog = { what: 'role' | 'remove'; member: MemberEntry }
+type MemberDialog = { what: 'role' | 'password' | 'remove'; member: MemberEntry }
 
 /** The members of the account. Owners invite members, change roles and remove members. */
 export function Members({ role, userId }: Props) {
@@ -33,6 +33,7 @@ export function Members({ role, userId }: Props) {
       />
       {isInviting && <Invite onClose={() => setInviting(false)} />}
       {asking?.what === 'role' && <ChangeRole member={asking.member} onClose={close} />}
+      {asking?.what === 'password' && <ResetPassword member={asking.member} onClose={close} />}
       {asking?.what === 'remove' && <Remove member={asking.member} onClose={close} />}
     </Section>
   )
@@ -66,6 +67,11 @@ function actionsFor(userId: string, onAsk: (asking: MemberDialog) => void): Colu
               label: 'Change role …',
               icon: <UserCog aria-hidden className="size-4" />,
               onSelect: () => onAsk({ what: 'role', member }),
+            },
+            {
+              label: 'Reset password …',
+              icon: <KeyRound aria-hidden className="size-4" />,
+              onSelect: () => onAsk({ what: 'password', member }),
             },
             {
               label: 'Remove …',
