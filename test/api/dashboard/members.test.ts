@@ -108,7 +108,7 @@ describe('an invitation', () => {
     expect((await accept(unnamed.token, second)).status).toBe(400)
   })
 
-  test('an e-mail that somebody else has taken neither blocks its owner nor gives them access', async () => {
+  test('an e-mail that another person has taken neither blocks its owner nor gives them access', async () => {
     const email = 'victim@example.com'
     const [taken, own] = ['the password of a squatter', 'the password of the owner']
     const squatter = await newPerson(world)
