@@ -166,7 +166,7 @@ module.exports = {
 
     forbid(
       'runtime-imports-only-what-it-may',
-      { path: '^runtime/(?!config|settings)' },
+      { path: '^runtime/(?!config|settings|limitSettings)' },
       { path: '^[^/]+/', pathNot: ['^runtime/', packages, '^domain/errors\\.ts$'] },
     ),
     forbid('no-cycles', {}, { circular: true }),
