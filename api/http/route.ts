@@ -221,11 +221,9 @@ export function writeRoute<
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
       const checked = name && toIdempotencyKey(name, named)
       const idempotency = spec.keepsNothing ? undefined : checked
+      const call = { db: services.db, accountId, requestId, response, route, idempotency }
       const { status, text, charged, replayed } = await answerOnce(
-        {
-          ...{ db: services.db, accountId, requestId, response, route },
-          ...{ credits: scheme.credits, idempotency },
-        },
+        { ...call, credits: scheme.credits },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))
