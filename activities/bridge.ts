@@ -2,18 +2,30 @@ import { Context } from '@temporalio/activity'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { readContractBlock } from '../evm/read.js'
 import { markAwaited } from '../operations/awaited.js'
-import { findBurn, insertBurn, type Burn } from '../operations/burns.js'
-import { setDelay, setRecovery } from '../db/intents/status.js'
+import { findBurn, insertBurn } from '../operations/burns.js'
+import { hasEnded, setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../operations/operations.js'
 import { assetText } from '../domain/money.js'
 import { isUnsettled, type WaitReason, type Unsettled } from '../domain/intent/waitReason.js'
+import { slowTransferMessage } from '../domain/intent/slowTransfer.js'
 import { isExpired } from '../evm/bridges/bridge.js'
 import { bridgeOf } from '../evm/bridges/bridges.js'
 import { outcomeOf } from '../operations/outcome.js'
 import { operationId } from '../operations/operationId.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
+import {
+  findBurning,
+  giveUp,
+  laterIn,
+  latenessOf,
+  sinceOf,
+  storeDelay,
+  usualSeconds,
+  whereabouts,
+  type Burning,
+} from './lateness.js'
 import { waitInSlot } from './slot.js'
-import { finalizeIntent } from './status.js'
+import { findWaitReason } from './waitReasons.js'
 import {
   assertFed,
   completeIfLast,
@@ -26,9 +38,6 @@ import {
 import { backoffMs, RETRY_MS } from '../runtime/durations.js'
 import type { Db } from '../db/client/connect.js'
 import type { BridgeStep } from '../domain/intent/intent.js'
-
-/** An attestation is late after this multiple of its usual time. */
-const PATIENCE = 2
 
 /** Burns USDC of the wallet. The message names the same wallet on another chain as recipient. */
 export async function bridge(
@@ -53,8 +62,8 @@ export async function bridge(
 
 /**
  * Waits until the relayer has stored the attested message of a burn. The activity waits for at most a minute, and the
- * workflow continues the wait. Burned money is never abandoned: a late burn sets the delay of its intent. A burn
- * older than `bridgeGiveUpMs` marks the intent as failed, and the wait continues.
+ * workflow continues the wait. Burned money is never abandoned: a late burn sets the delay of its intent, which lasts
+ * until the mint. A burn older than `bridgeGiveUpMs` marks the intent as failed, and the wait continues.
  *
  * @returns The nonce of the message.
  */
@@ -71,10 +80,7 @@ export async function awaitAttestation(
   const burning = await awaitMessage(tools, step, first)
   // The nonce is kept after a reorg. The burn may then get another message, but a mint may already use the first one.
   const { eventNonce } = burning.burn
-  if (eventNonce) {
-    await setDelay(db, intentId, null)
-    return { nonce: eventNonce }
-  }
+  if (eventNonce) return { nonce: eventNonce }
   const lateness = latenessOf(tools, step, burning)
   if (lateness !== 'inTime') await storeDelay(tools, input, burning)
   if (lateness === 'tooLate') await giveUp(tools, input, burning)
@@ -106,79 +112,30 @@ async function awaitMessage(tools: Tools, step: BridgeStep, first: Burning): Pro
   })
 }
 
-/** Stores since when the money is late and where it is. */
-async function storeDelay(
-  { db }: Tools,
-  { intentId, step }: StepInput<BridgeStep>,
-  burning: Burning,
-): Promise<void> {
-  const funds = [{ chain: 'bridge', asset: step.asset, amount: step.amount }]
-  const since = sinceOf(burning)
-  const message = whereabouts(step, burning)
-  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
-}
-
-/** Marks the intent as failed. The wait for the burned money continues. */
-async function giveUp(
-  { db }: Tools,
-  { intentId, step }: StepInput<BridgeStep>,
-  burning: Burning,
-): Promise<void> {
-  const message = whereabouts(step, burning)
-  const failure = { code: 'BRIDGE_TIMEOUT', message, step: step.sequence }
-  await finalizeIntent(db, { intentId, failure })
-}
-
 function waitReasonOf(tools: Tools, step: BridgeStep, burning: Burning): WaitReason {
   const isLate = latenessOf(tools, step, burning) !== 'inTime'
   const waitReason = { code: 'ATTESTATION', since: sinceOf(burning) } as const
   if (isLate) return { ...waitReason, message: whereabouts(step, burning) }
-  const [least, most] = usualSeconds(tools, step)
-  return { ...waitReason, message: `It usually takes ${least} to ${most} seconds.`, isUsual: true }
+  const [least, most] = usualSeconds(tools, step, burning)
+  const { delayReason } = burning.burn
+  const slow = delayReason ? `${slowTransferMessage(delayReason)} ` : ''
+  const message = `${slow}It usually takes ${least} to ${most} seconds.`
+  return { ...waitReason, message, isUsual: true }
 }
-
-const usualSeconds = ({ registry }: Tools, { protocol, from, speed }: BridgeStep) =>
-  bridgeOf(protocol).usualSeconds(registry.get(from), speed)
-
-type Burning = { row: Operation; burn: Burn }
-
-/** Milliseconds since the burn was first seen in a block. */
-const ageOf = ({ burn: { burnedAt } }: Burning) => (burnedAt ? Date.now() - burnedAt.getTime() : 0)
-
-const sinceOf = (burning: Burning) => new Date(Date.now() - ageOf(burning)).toISOString()
 
 /** A burn and its operation. A burn that failed on the chain ends the step, because the money has not left. */
 async function readBurning(db: Db, id: string): Promise<Burning> {
-  const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
-  if (!row || !burn || row.state === 'deferred') throw notDone('The burn is missing.')
-  const outcome = outcomeOf(row)
+  const burning = await findBurning(db, id)
+  if (!burning || burning.row.state === 'deferred') throw notDone('The burn is missing.')
+  const outcome = outcomeOf(burning.row)
   if (outcome.kind === 'failed') throw finalFailure('BRIDGE_FAILED', outcome.message)
-  return { row, burn }
+  return burning
 }
 
-/** A burn that is `tooLate` marks its intent as failed. */
-type Lateness = 'inTime' | 'late' | 'tooLate'
-
-function latenessOf(tools: Tools, step: BridgeStep, burning: Burning): Lateness {
-  const [, mostSeconds] = usualSeconds(tools, step)
-  const ageMs = ageOf(burning)
-  if (ageMs < mostSeconds * PATIENCE * 1_000) return 'inTime'
-  return ageMs < tools.bridgeGiveUpMs ? 'late' : 'tooLate'
-}
-
-/** Milliseconds until the lateness changes; undefined when the burn is too late already. */
-function laterIn(tools: Tools, step: BridgeStep, burning: Burning): number | undefined {
-  const [, mostSeconds] = usualSeconds(tools, step)
-  const ageMs = ageOf(burning)
-  const next = [mostSeconds * PATIENCE * 1_000, tools.bridgeGiveUpMs].find((ms) => ageMs < ms)
-  // Timers may fire a millisecond early.
-  return next === undefined ? undefined : next - ageMs + 1
-}
-
-const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
-  `${amount} ${asset} was burned on ${from} in ${txHash} and awaits its attestation. It arrives on ${to} without further action.`
-
-/** Mints the burned money on the other chain, also when the intent has already failed. */
+/**
+ * Mints the burned money on the other chain, also when the intent has already failed. Until the mint is confirmed a late
+ * burn sets the delay of its intent, and one that is too late marks it as failed, as while it awaits its attestation.
+ */
 export async function mint(
   tools: Tools,
   input: StepInput<BridgeStep> & { nonce: string | undefined },
@@ -188,17 +145,54 @@ export async function mint(
   const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
+  const burning = await findBurning(tools.db, burnId)
+  if (burning && (await reportLateMint(tools, input, { burning, known }))) {
+    return failedMeanwhile(tools, known)
+  }
   if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, step)
-  const isAttested = (await findBurn(tools.db, burnId))?.eventNonce
-  if (!isAttested) throw notDone('The burn has no attestation.')
+  if (!burning?.burn.eventNonce) throw notDone('The burn has no attestation.')
   await assertFed(tools, input)
   const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId } as const
   const result = await runStep(tools, { order, deadlineMs: Infinity, shown })
-  if (isUnsettled(result)) return result
+  if (isUnsettled(result)) return untilLater(tools, step, { burning, result })
   const { txHash } = result
   const arrived = assetText(BigInt(result.units))
+  await setDelay(tools.db, intentId, null)
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
   return completeIfLast(tools, input, result)
+}
+
+/** Reports a late mint. True when this call has marked the intent as failed. */
+async function reportLateMint(
+  tools: Tools,
+  input: StepInput<BridgeStep>,
+  { burning, known }: { burning: Burning; known: Operation | undefined },
+): Promise<boolean> {
+  const isDone = known && outcomeOf(known).kind === 'done'
+  if (isDone || outcomeOf(burning.row).kind === 'failed') return false
+  const lateness = latenessOf(tools, input.step, burning)
+  if (lateness !== 'inTime') await storeDelay(tools, input, burning)
+  if (lateness !== 'tooLate' || (await hasEnded(tools.db, input.intentId))) return false
+  await giveUp(tools, input, burning)
+  return true
+}
+
+/** Shows the failure of the intent once. The mint continues at once. */
+async function failedMeanwhile({ db }: Tools, known: Operation | undefined): Promise<Unsettled> {
+  const service = { code: 'SERVICE', message: 'The mint is late.' } as const
+  const found = known && (await findWaitReason(db, known))
+  const waitsFor = found ?? { ...service, since: new Date().toISOString() }
+  return { settled: false, waitsFor: { ...waitsFor, failure: 'BRIDGE_TIMEOUT' }, againMs: RETRY_MS }
+}
+
+/** The same wait, until the lateness of the mint changes at the latest. */
+function untilLater(
+  tools: Tools,
+  step: BridgeStep,
+  { burning, result }: { burning: Burning; result: Unsettled },
+): Unsettled {
+  const againMs = Math.min(result.againMs ?? Infinity, laterIn(tools, step, burning) ?? Infinity)
+  return againMs === Infinity ? result : { ...result, againMs }
 }
 
 /** Fast messages expire. The relayer requests a new attestation, which has the same nonce. */

@@ -15,7 +15,7 @@ import {
 } from '../domain/intent/intent.js'
 import { completionOf, type Effect } from '../domain/intent/results.js'
 import { toFailureCode } from '../domain/intent/failures.js'
-import { locateFunds } from '../domain/intent/funds.js'
+import { currentFunds, locateFunds } from '../domain/intent/funds.js'
 import { failureCodes, isSigned } from '../domain/intent/operation.js'
 import { outcomeOf } from '../operations/outcome.js'
 import { freeFailures } from '../domain/creditCosts.js'
@@ -140,18 +140,38 @@ type Rows = { intent: StoredIntent; operations: Operation[]; effects: Effect[] }
  */
 function failureIn({ intent, operations, effects }: Rows, reported: Failure | undefined) {
   const isOpen = operations.some(({ state }) => state === 'signed' || state === 'mined')
-  // A late bridge is reported while its burn is still open.
-  if (reported?.code === 'BRIDGE_TIMEOUT') return reported
+  // A late bridge is reported while its burn is still open, unless its money has arrived in the meantime.
+  if (reported?.code === 'BRIDGE_TIMEOUT' && !hasArrived(intent, effects, reported)) return reported
   if (isOpen) return undefined
   const failed = intent.plan?.steps.find(
     (step) => !completionOf(step, effects) && failedOperation(step, operations),
   )
   const row = failed && failedOperation(failed, operations)
   if (failed && row) return toFailure(failed, row)
+  if (isCancelled({ intent, operations, effects })) return cancellation
   const isBegun = operations.some(
     ({ sequence, state }) => sequence === reported?.step && isSigned(state),
   )
   return isBegun ? undefined : reported
+}
+
+function hasArrived({ plan }: StoredIntent, effects: Effect[], { step: at }: Failure): boolean {
+  const late = plan?.steps.find(({ sequence }) => sequence === at)
+  return late !== undefined && completionOf(late, effects) !== undefined
+}
+
+/** A cancelled intent that a reorg reopened ends again, once its money has left the bridge. */
+const isCancelled = ({ intent: { plan, cancelledAt }, operations, effects }: Rows) =>
+  cancelledAt !== null &&
+  operations.every(
+    ({ kind, sequence }) =>
+      kind !== 'bridge' ||
+      plan?.steps.some((step) => step.sequence === sequence && completionOf(step, effects)),
+  )
+
+const cancellation = {
+  code: 'CANCELLED',
+  message: 'The intent was cancelled. Its completed steps stand, and no other step was sent.',
 }
 
 const failedOperation = ({ sequence }: PlanStep, operations: Operation[]) =>
@@ -174,6 +194,7 @@ async function costsNothing(trx: Db, { id, error }: StoredIntent): Promise<boole
 function toIntentError({ plan }: StoredIntent, failure: Failure, effects: Effect[]): IntentFailure {
   const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
+  if (plan && failure.code === 'CANCELLED') return { ...error, funds: currentFunds(plan, effects) }
   if (!plan || !step) return error
   return { ...error, funds: locateFunds(plan, step, effects) }
 }

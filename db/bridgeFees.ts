@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../runtime/durations.js'
 import type { Db } from './client/connect.js'
 
 /** A bridge route. Chains by their canonical names. */
@@ -9,15 +10,23 @@ export type PairFees = BridgePair & {
   standardMillionths: bigint | null
 }
 
-/** The latest fees that bridge services reported, at any age. No account owns them. */
+/**
+ * Fees are read once a minute. An hour bridges a short outage of the service. A burn with an older fee may offer too
+ * little, and its fast transfer would become a standard one.
+ */
+const OLDEST_FEES_MS = HOUR_MS
+
+/** The latest fees that bridge services reported, without those older than an hour. No account owns them. */
 export async function readPairFees(db: Db): Promise<PairFees[]> {
-  return db('bridge_fee').select<PairFees[]>(
-    'protocol',
-    'from_chain as from',
-    'to_chain as to',
-    'fast_millionths as fastMillionths',
-    'standard_millionths as standardMillionths',
-  )
+  return db('bridge_fee')
+    .whereRaw(`read_at > clock_timestamp() - ? * interval '1 millisecond'`, [OLDEST_FEES_MS])
+    .select<PairFees[]>(
+      'protocol',
+      'from_chain as from',
+      'to_chain as to',
+      'fast_millionths as fastMillionths',
+      'standard_millionths as standardMillionths',
+    )
 }
 
 /** Stores the reported fees of a pair of chains. */

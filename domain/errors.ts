@@ -138,7 +138,7 @@ export const errorCatalog = {
   },
   CANCELLED: {
     status: 400,
-    meaning: 'The intent was cancelled before it had a signature.',
+    meaning: 'The intent was cancelled while no step was signed and unfinished.',
     hint: 'Create a new intent.',
   },
   MISCONFIGURED: {

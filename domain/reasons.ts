@@ -36,7 +36,8 @@ export const reasonCatalog = {
   },
   already_signed: {
     code: 'INVALID_REQUEST',
-    meaning: 'A transaction of the intent is already signed, so it can no longer be cancelled.',
+    meaning:
+      'A step of the intent is signed and unfinished, or its money is in the bridge, so it cannot be cancelled.',
     hint: 'Poll the intent until it is `completed` or `failed`.',
   },
   already_over: {

@@ -14,6 +14,8 @@ export type Burn = {
   eventNonce: string | null
   message: string | null
   attestation: string | null
+  /** Why a fast transfer is attested as a standard one, in the service's own words. */
+  delayReason: string | null
 }
 
 const columns = [
@@ -25,6 +27,7 @@ const columns = [
   'event_nonce as eventNonce',
   'message',
   'attestation',
+  'delay_reason as delayReason',
 ]
 
 /** Stores a burn together with its operation. Idempotent. */
@@ -77,6 +80,15 @@ export async function setAttested(
     { operationId, ...attested },
   )
   if (rowCount !== 1) throw new Error(`There is no burn ${operationId}.`)
+}
+
+/** Stores why a fast transfer is attested as a standard one. Null: it no longer is. */
+export async function setDelayReason(
+  db: Db,
+  operationId: string,
+  reason: string | null,
+): Promise<void> {
+  await db('burn').where({ operation_id: operationId }).update({ delay_reason: reason })
 }
 
 /** A burn in a block, with its chain and transaction. `isRefused`: the destination refuses or reverted its mint. */

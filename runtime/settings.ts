@@ -132,7 +132,7 @@ export const schemas = {
     ...prices,
     ...lending,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72).describe(
-      'Hours until an intent without an attestation of its burn is marked as failed. The service still waits for the money.',
+      'Hours from a burn until an intent whose mint is not confirmed is marked as failed. The service still waits for the money.',
     ),
     WORKER_ROLLOUT: z
       .enum(['automatic', 'manual'])

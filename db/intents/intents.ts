@@ -7,6 +7,7 @@ import { selectScoped } from '../client/scope.js'
 import { toRequestColumns, type StoredRequest } from './storedRequest.js'
 import type { Db } from '../client/connect.js'
 import { ServiceError } from '../../domain/errors.js'
+import { currentFunds } from '../../domain/intent/funds.js'
 import type {
   IntentDelay,
   StepPlan,
@@ -184,20 +185,29 @@ const intentNotFound = () =>
 export type CancelVerdict = 'cancelled' | 'already_signed' | 'already_over'
 
 /**
- * Cancels an intent for which nothing was signed, with its operations, reservations and charge, in the caller's
- * transaction. Idempotent.
+ * Cancels an intent of which no step is signed and unfinished, with its unsigned operations and their reservations, in
+ * the caller's transaction. Refunds its charge when it has moved nothing. Idempotent.
  *
  * @throws {ServiceError} INTENT_NOT_FOUND, the same for unknown and foreign intents.
  */
 export async function cancelIntent(trx: Db, accountId: string, id: string): Promise<CancelVerdict> {
-  const { rows } = await trx.raw<{ rows: { verdict: CancelVerdict | 'unknown' }[] }>(
-    'select cancel_intent(?, ?) as verdict',
-    [accountId, id],
-  )
-  const verdict = rows[0]?.verdict ?? 'unknown'
-  if (verdict === 'unknown') throw intentNotFound()
-  return verdict
+  const ask = async (call: string, values: (string | null)[]) => {
+    const sql = `select ${call} as verdict`
+    const { rows } = await trx.raw<{ rows: { verdict: CancelCheck }[] }>(sql, values)
+    return rows[0]?.verdict ?? 'unknown'
+  }
+  const known = await ask('cancel_verdict(?, ?)', [accountId, id])
+  if (known === 'unknown') throw intentNotFound()
+  if (known !== 'cancellable') return known
+  // The rows are locked now, so the money stays where it is.
+  const { intent, timeline } = await getIntent(trx, accountId, id)
+  const { effects } = timeline
+  const funds = intent.plan && effects.length > 0 ? currentFunds(intent.plan, effects) : null
+  await ask('cancel_intent(?, ?, ?)', [accountId, id, funds && JSON.stringify(funds)])
+  return 'cancelled'
 }
+
+type CancelCheck = CancelVerdict | 'cancellable' | 'unknown'
 
 /** The intent, locked until the transaction ends. */
 export async function lockIntent(trx: Db, id: string): Promise<StoredIntent> {

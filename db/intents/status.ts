@@ -67,10 +67,16 @@ export async function setRecovered(db: Db, id: string, recoverAt: string): Promi
     .update({ recover_at: null, dispatched_at: db.raw('clock_timestamp()') })
 }
 
-/** Records why a running intent is late, once: the first reason stays. Null: it is on time again. */
+/** Records why a running intent is late, once per message. Null: it is on time again. */
 export async function setDelay(db: Db, id: string, delay: IntentDelay | null): Promise<void> {
   const values = delay ? ['delayed', JSON.stringify(delay)] : ['delay_over', null]
   await db.raw('select annotate_intent(?, ?, ?)', [id, ...values])
+}
+
+/** Whether an intent has completed or failed. */
+export async function hasEnded(db: Db, id: string): Promise<boolean> {
+  const ended = db('intent').where({ id }).whereIn('status', ['completed', 'failed'])
+  return (await ended.first<{ id: string } | undefined>('id')) !== undefined
 }
 
 /** Records that bridged money arrived after its intent had failed. */

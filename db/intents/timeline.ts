@@ -27,7 +27,7 @@ export const OPERATIONS = `select json_agg(json_build_object(
       'code', op.code, 'message', op.message, 'waitsFor', op.waits_for, 'isIncluded', op.tx_id is not null,
       'pause', ${PAUSE}, 'txHash', op.tx_hash, 'startedAt', op.created_at, 'waitsSince', op.waits_since,
       'signedAt', op.signed_at, 'minedAt', op.mined_at, 'endedAt', op.ended_at, 'changedAt', op.changed_at,
-      'burnedAt', b.burned_at, 'attestedAt', b.attested_at,
+      'burnedAt', b.burned_at, 'attestedAt', b.attested_at, 'delayReason', b.delay_reason,
       'gasUsed', op.gas_used::text, 'gasCostUsd', op.gas_cost_usd::text, 'units', op.units::text,
       'blockNumber', op.block_number, 'blockTime', op.block_time) order by op.sequence, op.created_at)
   from operation op join chain c on c.id = op.chain_id left join burn b on b.operation_id = op.id

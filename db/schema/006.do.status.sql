@@ -8,9 +8,10 @@ create table intent_edge (
   primary key (event, from_status)
 );
 
--- Cancels an intent for which nothing was ever signed, with its operations, reservations and charge, in the caller's
--- transaction. A row lock orders it against the signer, which signs under the same lock.
-create function cancel_intent(p_account text, p_intent text) returns text
+-- Locks an intent and its operations, and returns whether it can be cancelled: 'cancellable', 'cancelled' before,
+-- 'already_over', 'already_signed' or 'unknown'. It can be cancelled while each of its operations is unsigned or has
+-- succeeded, and no money is in the bridge. The row locks order it against the signer, which signs under the same locks.
+create function cancel_verdict(p_account text, p_intent text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare i intent;
 begin
@@ -21,18 +22,40 @@ begin
   if i.cancelled_at is not null then return 'cancelled'; end if;
   if i.status in ('completed', 'failed') then return 'already_over'; end if;
   perform from operation o where o.intent_id = i.id order by o.id for update;
-  if exists (select from operation o where o.intent_id = i.id
-    and (o.state in ('signed', 'mined', 'confirmed', 'final') or o.spent_since is not null
-      or exists (select from signature s where s.operation_id = o.id)))
+  if is_done(i) or exists (select from operation o where o.intent_id = i.id and case
+    when o.state in ('confirmed', 'final') then not o.success or o.kind = 'bridge' and not exists (
+      select from operation m where m.intent_id = i.id and m.sequence = o.sequence and m.kind = 'mint'
+        and m.state in ('confirmed', 'final') and m.success)
+    else o.state in ('signed', 'mined') or o.kind = 'mint' or o.spent_since is not null
+      or exists (select from signature s where s.operation_id = o.id) end)
   then return 'already_signed'; end if;
+  return 'cancellable';
+end $$;
+
+-- Cancels an intent, if it can be, with its unsigned operations and their reservations, in the caller's transaction.
+-- p_funds: where the money is after the steps that have succeeded. The charge is refunded when there are none.
+create function cancel_intent(p_account text, p_intent text, p_funds json default null) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_verdict text := cancel_verdict(p_account, p_intent);
+  v_begun boolean := exists (
+    select from operation o where o.intent_id = p_intent and o.state in ('confirmed', 'final'));
+begin
+  if v_verdict <> 'cancellable' then return v_verdict; end if;
   update operation o set state = 'cancelled', code = 'CANCELLED', message = 'The intent was cancelled.',
     lease_owner = null, leased_until = null
-  where o.intent_id = i.id and o.state in ('queued', 'deferred');
+  where o.intent_id = p_intent and o.state in ('queued', 'deferred');
   update reservation r set released_at = clock_timestamp()
-  where r.intent_id = i.id and r.released_at is null;
-  perform transition_intent(i.id, 'cancelled', json_build_object(
-    'code', 'CANCELLED', 'message', 'The intent was cancelled. Nothing was sent.'));
-  perform refund_call(i.request_id);
+  where r.intent_id = p_intent and r.released_at is null and not exists (
+    select from operation o where o.intent_id = p_intent and o.sequence = r.sequence
+      and o.state in ('confirmed', 'final'));
+  perform transition_intent(p_intent, 'cancelled', json_strip_nulls(json_build_object('code', 'CANCELLED',
+    'message', case when v_begun
+      then 'The intent was cancelled. Its completed steps stand, and no other step was sent.'
+      else 'The intent was cancelled. Nothing was sent.' end, 'funds', p_funds)));
+  if not v_begun then
+    perform refund_call(x.request_id) from intent x where x.id = p_intent;
+  end if;
   return 'cancelled';
 end $$;
 
@@ -58,7 +81,8 @@ begin
       updated_at = v_now,
       dispatched_at = case p_event when 'executing' then v_now else x.dispatched_at end,
       completed_at = case v_to when 'completed' then v_now end,
-      cancelled_at = case p_event when 'cancelled' then v_now end,
+      -- Kept when a reorg reopens it: a cancelled intent sends no further step.
+      cancelled_at = case p_event when 'cancelled' then v_now when 'completed' then null else x.cancelled_at end,
       ended_at = case when v_to in ('completed', 'failed') then v_now end,
       recover_at = case p_event when 'reopened' then v_now else x.recover_at end
     where x.id = p_intent returning *)
@@ -87,7 +111,8 @@ language sql security definer set search_path = public, pg_temp as $$
       error = case p_event when 'recovered' then (x.error::jsonb || p_value::jsonb)::json else x.error end,
       updated_at = clock_timestamp()
     where x.id = p_intent and case p_event
-      when 'delayed' then x.status not in ('completed', 'failed') and x.delay is null
+      when 'delayed' then x.status not in ('completed', 'failed')
+        and x.delay ->> 'message' is distinct from p_value ->> 'message'
       when 'delay_over' then x.status not in ('completed', 'failed') and x.delay is not null
       when 'recovered' then x.status = 'failed' and x.error ->> 'code' = 'BRIDGE_TIMEOUT'
         and x.error -> 'recovery' is null end
@@ -140,7 +165,8 @@ language sql security definer set search_path = public, pg_temp as $$
 $$;
 
 -- Reopens the given intents whose reported end is invalid: they execute again, with the reservations of their open
--- steps. A retried intent stays closed, because its retry pursues the goal. Returns the reopened ids.
+-- steps. A retried intent stays closed, because its retry pursues the goal. A cancelled one keeps its money free. Returns
+-- the reopened ids.
 create function reconsider_intents(p_intents text[]) returns text[]
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -156,7 +182,9 @@ begin
       or exists (select from intent r where r.retry_of = v_id);
     perform transition_intent(v_id, 'reopened');
     update reservation r set released_at = null
-    where r.intent_id = v_id and r.released_at is not null and not exists (
+    where r.intent_id = v_id and r.released_at is not null
+      and not exists (select from intent i where i.id = v_id and i.cancelled_at is not null)
+      and not exists (
       select from operation o
       where o.intent_id = v_id and o.sequence = r.sequence
         and (o.state in ('rejected', 'cancelled') or o.state = 'final' and not o.success));
@@ -178,7 +206,7 @@ begin
 end $$;
 
 grant execute on function advance_intent, annotate_intent, complete_intent to steward_worker;
-grant execute on function cancel_intent to steward_api;
+grant execute on function cancel_verdict, cancel_intent to steward_api;
 grant execute on function lock_intents, reconsider_intents to steward_relayer;
 
 insert into intent_edge values

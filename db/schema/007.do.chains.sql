@@ -109,7 +109,8 @@ grant select on chain_tx_send to steward_signer, steward_relayer;
 grant insert (tx_id, n, hash, raw, max_fee) on chain_tx_send to steward_signer;
 grant update (leaving_at, sent_at, sent_block, refusals) on chain_tx_send to steward_relayer;
 
--- The latest fees reported by the service of a bridge per route, at any age. No row: never reported.
+-- The latest fees reported by the service of a bridge per route. Plans use none older than an hour. No row: never
+-- reported.
 create table bridge_fee (
   protocol text,
   from_chain text,

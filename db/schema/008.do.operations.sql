@@ -212,7 +212,9 @@ declare
   v_plan json;
 begin
   if p_kind <> 'fund' then
-    select i.status, i.plan into v_status, v_plan from intent i where i.id = p_intent for update;
+    -- A cancelled intent orders nothing, also while a reorg has reopened it.
+    select case when i.cancelled_at is null then i.status else 'failed' end, i.plan into v_status, v_plan
+    from intent i where i.id = p_intent for update;
     if not found then raise exception 'There is no intent %.', p_intent; end if;
   end if;
   select * into o from operation x where x.id = p_id;

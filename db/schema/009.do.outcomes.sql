@@ -45,6 +45,8 @@ create table burn (
   minted boolean not null default false,
   -- When the message was first attested. Null: not yet.
   attested_at timestamptz,
+  -- Why the service attests a fast transfer only as a standard one, in its own words. Null: it does not report that.
+  delay_reason text check (length(delay_reason) <= 200),
   constraint burn_check
     check (((event_nonce is null) = (message is null)) and ((message is null) = (attestation is null))),
   unique (source_domain, event_nonce)
@@ -56,8 +58,8 @@ create policy own_account on burn for select to steward_api
   using (exists (select from operation o where (o.id = burn.operation_id)));
 grant select on burn to steward_worker, steward_signer, steward_relayer;
 grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
-grant select (operation_id, burned_at, attested_at) on burn to steward_api;
-grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_relayer;
+grant select (operation_id, burned_at, attested_at, delay_reason) on burn to steward_api;
+grant update (sent, burned_at, event_nonce, message, attestation, attested_at, delay_reason, minted) on burn to steward_relayer;
 
 -- The key of an operation on the chain. A mint has the nonce of its message, other effects have a part of their id.
 create function chain_key_of(o operation) returns text language sql stable as $$

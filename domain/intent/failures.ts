@@ -26,7 +26,9 @@ export const failureCatalog = {
     money: 'Where it was before the failed step. No transaction of that step was sent.',
     hint: `${errorCatalog.RPC_ERROR.hint} If it fails again, report the id of the intent.`,
   },
-  CANCELLED: { money: UNTOUCHED },
+  CANCELLED: {
+    money: 'Where it was, or where the completed steps have left it. Nothing was sent after them.',
+  },
   INSUFFICIENT_FUNDS: {
     meaning:
       'The chains did not respond when the intent was created. When it was planned later, the wallet had too little money.',

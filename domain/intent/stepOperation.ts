@@ -1,3 +1,4 @@
+import { slowTransferMessage } from './slowTransfer.js'
 import { waitingCodeOf, waitingMessage } from './waiting.js'
 import type { OperationKind, OperationState } from './operation.js'
 import type { PauseScope, WaitingCode } from './waiting.js'
@@ -35,6 +36,8 @@ export type StepOperation = {
   /** Set for burns only. */
   burnedAt: string | null
   attestedAt: string | null
+  /** Why a fast transfer is attested as a standard one, in the words of the service. */
+  delayReason: string | null
 }
 
 export const isConfirmed = ({ state }: StepOperation) => state === 'confirmed' || state === 'final'
@@ -72,9 +75,13 @@ export const waitReason = (code: WaitingCode, chain: string) => ({
 type FoundWait = { code: WaitingCode; since: string; message?: string | null }
 
 /** What a bridge step waits for after its burn: the attestation, then the order of its mint. */
-export function afterBurn({ burnedAt, attestedAt, startedAt }: StepOperation): FoundWait {
+export function afterBurn(burn: StepOperation): FoundWait {
+  const { chain, burnedAt, attestedAt, startedAt, delayReason } = burn
   if (attestedAt) return { code: 'SERVICE', since: attestedAt }
-  return { code: 'ATTESTATION', since: burnedAt ?? startedAt }
+  const wait = { code: 'ATTESTATION', since: burnedAt ?? startedAt } as const
+  if (!delayReason) return wait
+  const message = `${waitingMessage('ATTESTATION', chain)} ${slowTransferMessage(delayReason)}`
+  return { ...wait, message }
 }
 
 /** What an operation waits for, undefined when it has ended. */

@@ -107,9 +107,13 @@ function waitOfStep(
     ...waitReason(code, chain),
     ...(message ? { message } : {}),
     since,
-    ...optional('usualSeconds', usual(step, code, chain)),
+    ...optional('usualSeconds', usual(atSpeed(step, row), code, chain)),
   }
 }
+
+/** The step at the speed at which the bridge executes it. */
+const atSpeed = (step: PlanStep, { delayReason }: StepOperation): PlanStep =>
+  step.type === 'bridge' && delayReason ? { ...step, speed: 'standard' } : step
 
 /** When any part of an intent last changed. */
 export const lastChange = (since: string, operations: StepOperation[]): string =>

@@ -1,5 +1,10 @@
 import { faultPoint } from '../../runtime/faultPoints.js'
-import { findClaimedNonces, setAttested, type OpenBurn } from '../../operations/burns.js'
+import {
+  findClaimedNonces,
+  setAttested,
+  setDelayReason,
+  type OpenBurn,
+} from '../../operations/burns.js'
 import { logFailure, type AttesterTools, type UnattestedBurn } from './attesterTools.js'
 import type { AttestedMessage } from '../../evm/bridges/bridge.js'
 
@@ -34,7 +39,7 @@ async function attestBurn(
   const { db, attestations, log, schedules } = tools
   const { operationId } = burn
   const own = await findOwn(tools, burn, messages)
-  if (!own) return
+  if (!own) return storeDelayReason(tools, burn, messages)
   const facts = { operation: operationId, nonce: own.eventNonce }
   // New attesters may sign the same message again.
   const isNew = own.message !== burn.message || own.attestation !== burn.attestation
@@ -54,6 +59,23 @@ async function attestBurn(
 /** Whether the service can attest a message again: one before the finality of its burn, which expires. */
 const isProvisional = ({ attestations: { bridge } }: AttesterTools, message: string) =>
   bridge.readMessage(message).expirationBlock !== 0n
+
+/**
+ * Stores why a burn without a message becomes a standard transfer. A pending message does not show whose it is, so the
+ * messages of a transaction must have the same reason.
+ */
+async function storeDelayReason(
+  { db, log }: AttesterTools,
+  { operationId, message, delayReason }: UnattestedBurn,
+  messages: AttestedMessage[],
+): Promise<void> {
+  const reasons = new Set(messages.map((one) => one.delayReason))
+  const [shared] = reasons
+  const reason = reasons.size === 1 && shared ? shared : null
+  if (messages.length === 0 || message !== null || reason === delayReason) return
+  await setDelayReason(db, operationId, reason)
+  log.warn({ operation: operationId, reason }, 'speed of the attestation changed')
+}
 
 /** The message of a burn among the messages of its transaction; undefined until it is attested. */
 async function findOwn(

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createActivities } from '../../activities/index.js'
+import { intentBody } from '../../api/endpoints/intents/intentBody.js'
+import { getIntent } from '../../db/intents/intents.js'
 import { findSignature } from '../../operations/signing/signatures.js'
 import { encodeBundle, type UserOperation } from '../../evm/calls/userOperation.js'
 import { ENTRY_POINT_ADDRESS } from '../../evm/registry.js'
@@ -39,6 +41,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   world.front.set(undefined)
+  from.chain.cctp.seconds.standard = [1, 5]
   await world.setFaults({ stuck: false, notFound: false, expire: false, outage: false })
   await world.setFaults({ fastMaximum: 10_000_000 })
 })
@@ -118,7 +121,7 @@ describe('awaitAttestation', () => {
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
   })
 
-  test('sets the delay with the location of the money once, and clears it later', async () => {
+  test('sets the delay with the location of the money once, until the mint is confirmed', async () => {
     await world.setFaults({ stuck: true })
     const intent = await burn()
     await age(intent, 60_000)
@@ -134,8 +137,30 @@ describe('awaitAttestation', () => {
 
     await world.setFaults({ stuck: false })
     await world.restartAttester()
-    await attested(intent)
+    const { nonce } = await attested(intent)
+    expect(await world.intent(intent)).toMatchObject({ delay: { code: 'BRIDGE_TIMEOUT' } })
+    await whileMining(to, world.settle(world.activities.mint, { ...inputOf(intent), nonce }))
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
+  })
+
+  test('reports a fast transfer that became a standard one with its reason and usual time', async () => {
+    // As on public networks, where standard transfers are much slower.
+    from.chain.cctp.seconds.standard = [780, 1_140]
+    await world.setFaults({ fastMaximum: 0 })
+    const intent = await burn()
+    await until(async () => (await world.burn(intent))?.delayReason === 'amount_above_max')
+    await age(intent, 60_000)
+    const attempt = await attemptUntil(intent, asked(2))
+    expect(attempt).toMatchObject(waiting)
+    expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
+    const { intent: row, timeline } = await getIntent(world.db, intent.accountId, intent.id)
+    expect(intentBody(world.registry, row, { timeline }).waitingFor).toMatchObject({
+      code: 'ATTESTATION',
+      message: expect.stringContaining('the amount exceeds the limit of fast ones'),
+      usualSeconds: 1_140,
+    })
+    await age(intent, 2_400_000)
+    expect(await world.run(world.activities.awaitAttestation, inputOf(intent))).toMatchObject(late)
   })
 
   test.each(['outage', 'notFound'] as const)('counts %s as waiting', async (fault) => {

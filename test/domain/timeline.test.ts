@@ -4,7 +4,7 @@ import type { StepOperation } from '../../domain/intent/stepOperation.js'
 import { lastChange, stepTimelines } from '../../domain/intent/timeline.js'
 import { waitingCodeOf, waitingCodes, waitingMessage } from '../../domain/intent/waiting.js'
 import { bridge, deposit, effect, planOf } from './plan/steps.js'
-import type { IntentFailure, LifecycleStatus } from '../../domain/intent/intent.js'
+import type { IntentFailure, LifecycleStatus, PlanStep } from '../../domain/intent/intent.js'
 import type { Effect } from '../../domain/intent/results.js'
 
 const at = (second: number) => `2026-11-20T10:00:${String(second).padStart(2, '0')}.000Z`
@@ -15,7 +15,7 @@ const row = (changes: Partial<StepOperation> = {}): StepOperation => ({
   ...{ sequence: 1, kind: 'deposit', chain: 'base', state: 'queued', success: null },
   ...{ code: null, message: null, waitsFor: null, isIncluded: false, pause: null, txHash: null },
   ...{ startedAt: at(1), waitsSince: null, signedAt: null, minedAt: null, endedAt: null },
-  ...{ changedAt: null, burnedAt: null, attestedAt: null },
+  ...{ changedAt: null, burnedAt: null, attestedAt: null, delayReason: null },
   ...changes,
 })
 const done = { state: 'confirmed', success: true } as const
@@ -178,6 +178,24 @@ describe('stepTimelines: a bridge', () => {
       { status: 'waiting', waitingFor: { code: 'ATTESTATION' } },
       { status: 'cancelled' },
     ])
+  })
+
+  test('attested as a standard transfer: reports the reason, and the usual time at that speed', () => {
+    const operations = [{ ...burned, delayReason: 'insufficient_fee' }]
+    const facts = {
+      status: 'executing' as const,
+      error: null,
+      since: at(0),
+      operations,
+      effects: [],
+    }
+    const usual = (step: PlanStep) =>
+      step.type === 'bridge' && step.speed === 'standard' ? 900 : 8
+    const [first] = stepTimelines(plan, facts, usual)
+    expect(first?.waitingFor).toMatchObject({
+      ...{ code: 'ATTESTATION', usualSeconds: 900 },
+      message: expect.stringContaining('the fee was too low'),
+    })
   })
 
   test('attested, with no ordered mint: waits for the service', () => {

@@ -217,14 +217,14 @@ describe('storeIntent: a route over the bridge', () => {
   const request = { ...bridgeTo, amountUnits: usdc }
   const fees = () => database.db('bridge_fee').where({ from_chain: from, to_chain: to })
 
-  test('is planned with the last reported fees, of any age', async () => {
+  test('is planned with the last reported fees, while they are recent', async () => {
     const wallet = await walletWith(usdc)
-    await fees().update({ fast_millionths: 250, read_at: new Date(0) })
+    await fees().update({ fast_millionths: 250, read_at: new Date(Date.now() - 3_000_000) })
     const intent = await createIntent(tools, ownerOf(wallet), request)
     expect(intent.plan?.steps).toMatchObject([
       { type: 'bridge', speed: 'fast', arrives: '0.99975' },
     ])
-    await fees().update({ fast_millionths: 100 })
+    await fees().update({ fast_millionths: 100, read_at: new Date() })
   })
 
   test('without reported fees: pending, and planned once they are known', async () => {

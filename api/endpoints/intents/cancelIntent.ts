@@ -12,7 +12,7 @@ import { intentBody } from './intentBody.js'
 
 const refusals = {
   already_signed:
-    'A transaction of this intent is already signed, so it can no longer be cancelled.',
+    'A step of this intent is signed and unfinished, or its money is in the bridge. It cannot be cancelled now.',
   already_over: 'This intent has already ended.',
 }
 
@@ -28,7 +28,7 @@ export const cancelIntent = writeRoute(
       tag: 'Intents',
       summary: 'Cancel an intent',
       description:
-        'Cancels an intent before its first signature. Later it returns 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are refunded. A second call returns the same response.',
+        'Cancels an intent while none of its steps is signed and unfinished. Else it returns 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED. Its credits are refunded unless a step was completed. Completed steps stand: `error.funds` reports where the money is, and it can be used at once. A second call returns the same response.',
       responses: {
         200: {
           description: 'The intent is cancelled.',

@@ -271,7 +271,7 @@ export class DepositFailedError extends IntentFailedError {
   declare readonly code: 'DEPOSIT_FAILED'
 }
 
-/** The intent was cancelled before it had a signature. */
+/** The intent was cancelled while no step was signed and unfinished. Its completed steps stand. */
 export class CancelledError extends IntentFailedError {
   declare readonly code: 'CANCELLED'
 }

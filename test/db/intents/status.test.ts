@@ -201,17 +201,20 @@ describe('the status of an intent', () => {
 })
 
 describe('setDelay', () => {
-  test('emits that an intent is late, once, and that it is on time again', async () => {
+  test('emits that an intent is late, once per message, and that it is on time again', async () => {
     const id = await insert('executing')
     await setDelay(worker, id, null)
     await setDelay(worker, id, delay)
-    await setDelay(worker, id, { ...delay, message: 'another' })
-    expect(await readRow(id)).toMatchObject({ delay })
+    await setDelay(worker, id, delay)
+    const another = { ...delay, message: 'another' }
+    await setDelay(worker, id, another)
+    expect(await readRow(id)).toMatchObject({ delay: another })
     await setDelay(worker, id, null)
     await setDelay(worker, id, null)
     expect(await readRow(id)).toMatchObject({ status: 'executing', delay: null })
     expect(await eventsOf(id)).toEqual([
       { type: 'delayed', data: { status: 'executing', delay } },
+      { type: 'delayed', data: { status: 'executing', delay: another } },
       { type: 'delay_over', data: { status: 'executing' } },
     ])
   })

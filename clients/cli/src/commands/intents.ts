@@ -97,11 +97,17 @@ function addChanging(intents: Command, io: Io): void {
 
   addKeyOption(intents.command('cancel'))
     .argument('<intentId>')
-    .description('cancel an intent that is not signed yet')
+    .description('cancel an intent without an unfinished signed step')
     .action(async (id: string, { idempotencyKey }: IdempotencyOptions, command: Command) => {
       const { steward, say } = openSession(io, command)
       const intent = await steward.intents.cancel(id, { ...(idempotencyKey && { idempotencyKey }) })
-      say.show(intent, () => [`${signs.done} Cancelled ${intent.id}. No money has moved.`])
+      const head = `${signs.done} Cancelled ${intent.id}.`
+      const money = describeFunds(intent).map((line) => `  Funds: ${plain(line)}`)
+      say.show(intent, () =>
+        intent.error?.funds
+          ? [`${head} Its completed steps stand.`, ...money]
+          : [`${head} No money has moved.`],
+      )
     })
 }
 

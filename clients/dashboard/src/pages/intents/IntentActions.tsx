@@ -40,8 +40,8 @@ function Cancel({ intent: { id } }: { intent: Intent }) {
           action="Cancel intent"
           onClose={() => setAsking(false)}
         >
-          Steps that are not signed yet are not sent, and the money stays where it is. A signed step
-          cannot be cancelled: the intent continues then.
+          Steps that are not signed yet are not sent, and the money stays where it is. While a step
+          is signed and unfinished, or the money is in the bridge, the intent continues.
         </Confirm>
       )}
     </>

@@ -188,7 +188,7 @@ def list_intents(
 
 
 def cancel_intent(intent_id: str, *, idempotency_key: str | None = None) -> Call[models.Intent]:
-    """Cancels an unsigned intent. Raises InvalidRequestError with the reason `already_signed`."""
+    """Cancels an intent. Raises InvalidRequestError (`already_signed`) while a step is open."""
     path = f"/v1/intents/{segment(intent_id)}/cancel"
     return write(path, models.Intent, {}, idempotency_key)
 

@@ -52,7 +52,7 @@ class DepositFailedError(IntentFailedError):
 
 
 class CancelledError(IntentFailedError):
-    """The intent was cancelled before it had a signature."""
+    """The intent was cancelled. Its completed steps stand."""
 
     default_code = "CANCELLED"
 
