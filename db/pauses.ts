@@ -24,7 +24,7 @@ export const concerns = `(s.scope = 'deployment'
 export const isNotPaused = `not exists (select from pause s where s.until is null and ${concerns})`
 
 /** What must not leave now. `isPaused`: nothing of the chain may. `operations`: ids of those that may not. */
-export type Withheld = { isPaused: boolean; operations: string[] }
+type Withheld = { isPaused: boolean; operations: string[] }
 
 /**
  * Decides what may leave now. The signer asks in each transaction that stores a signature, a replacement or a refill.

@@ -2,7 +2,7 @@ import { runPrepared, type Statement } from '../../db/client/prepared.js'
 import type { Db } from '../../db/client/connect.js'
 
 /** The newest bytes of a nonce, and the ids of their unmined operations. `isFirst`: they have never left before. */
-export type Leaving = { raw: string; operations: string[]; isFirst: boolean }
+type Leaving = { raw: string; operations: string[]; isFirst: boolean }
 
 /**
  * Marks bytes as leaving, before the caller reads pauses. A pause that the caller does not see is committed after the

@@ -121,9 +121,7 @@ function draftReplacement(
   bounds: Budget,
 ): ReplacementDraft | Obstacle {
   const old = readOwn(chain, stuck)
-  const wasEmpty = old.to === old.from && old.data === '0x'
-  const isNeeded = stuck.operations > 0 || old.value > 0n
-  const isEmpty = wasEmpty || stuck.isRefused || stuck.isWithheld || !isNeeded
+  const isEmpty = mustBeEmpty(stuck, old)
   const { to, data, value } = old
   const call = isEmpty ? { to: stuck.sender, data: '0x' } : { to, data, value }
   const authorizationList = isEmpty ? [] : (old.authorizationList ?? [])
@@ -143,6 +141,12 @@ function draftReplacement(
     ...(isDelegating ? { authorizationList } : {}),
   }
   return { unsigned, isEmpty }
+}
+
+function mustBeEmpty({ isRefused, isWithheld, operations }: StuckTransaction, old: Transaction) {
+  const wasEmpty = old.to === old.from && old.data === '0x'
+  const isNeeded = operations > 0 || old.value > 0n
+  return wasEmpty || isRefused || isWithheld || !isNeeded
 }
 
 /** A sender may sign its own transaction again, and nothing else that a row may hold. */
