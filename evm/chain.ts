@@ -57,6 +57,8 @@ export type Chain = {
   finalityBlocks: number
   /** Poll interval of the head while a sent transaction is open, ms: a fraction of the block time. */
   pollMs: number
+  /** Poll interval of the head while nothing is open, ms. */
+  idlePollMs: number
   /** A transaction that is unmined for this time and this many blocks after it was sent is replaced. */
   stuckAfter: { seconds: number; blocks: number }
   /** Usual duration of a step from its start to its confirmation, seconds. */

@@ -84,7 +84,13 @@ const STABLE_FEE = 100
 
 type ChainTiming = Pick<
   Chain,
-  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds' | 'explorer'
+  | 'confirmations'
+  | 'finalityBlocks'
+  | 'pollMs'
+  | 'idlePollMs'
+  | 'stuckAfter'
+  | 'stepSeconds'
+  | 'explorer'
 >
 
 const dollarPool: SwapPool = { tokens: ['USDC', 'TUSD'], fee: STABLE_FEE }
@@ -153,11 +159,15 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
       confirmations: 1,
       finalityBlocks: 64,
       pollMs: 50,
+      idlePollMs: 200,
       stuckAfter: { seconds: 5, blocks: 4 },
       stepSeconds: [1, 5],
     },
   )
 }
+
+/** Two calls each: below 2,500 calls a day. */
+const IDLE_POLL_MS = 75_000
 
 function testnetChain(name: ChainName): Chain {
   const isSlow = name === 'ethereum-sepolia'
@@ -168,6 +178,7 @@ function testnetChain(name: ChainName): Chain {
     confirmations: 2,
     finalityBlocks: finalityBlocks[name],
     pollMs: isSlow ? 1_500 : 500,
+    idlePollMs: IDLE_POLL_MS,
     stuckAfter: { seconds: isSlow ? 45 : 15, blocks: 3 },
     stepSeconds: isSlow ? [20, 60] : [5, 20],
     explorer: testnetExplorers[name],

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { transactScoped } from '../db/client/scope.js'
+import { wantIndexed } from '../db/client/listen.js'
 import { readIndexedBlocks } from '../db/intents/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
@@ -85,6 +86,7 @@ export async function findUnindexed(
 
 /** Waits, then returns the blocks that are still not indexed. Returns early when all are. */
 async function awaitIndexed(db: Db, seen: SeenBlock[], waitMs: number): Promise<SeenBlock[]> {
+  for (const { chainId } of seen) await wantIndexed(db, chainId)
   const deadline = Date.now() + waitMs
   for (;;) {
     const missing = await listUnindexed(db, seen)

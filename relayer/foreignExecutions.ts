@@ -4,7 +4,7 @@ import {
   findChainState,
   readHeaders,
   setTransactionsMined,
-  type IndexedChain,
+  type BlockId,
 } from '../operations/indexing/indexedBlocks.js'
 import { setMined } from '../operations/indexing/outcomes.js'
 import {
@@ -43,9 +43,10 @@ export async function indexForeignExecutions(tools: DriverTools, send: OpenSend)
   if (!receipt) return false
   const state = await findChainState(db, chain.chainId)
   if (!state || receipt.blockNumber > state.indexed.number) return true
-  if (!(await isOwnBlock(tools, receipt, state))) return false
+  const proof = await findProof(tools, receipt)
+  if (!proof) return false
   const mined = await matchExposed({ ...tools, client: through }, [], [{ send, receipt }])
-  const isIndexed = await writeIfStillOwn(tools, receipt, async (trx) => {
+  const isIndexed = await writeIfStillOwn(tools, proof, async (trx) => {
     await setMined(trx, mined)
     await setTransactionsMined(trx, [{ send, receipt }])
   })
@@ -128,8 +129,9 @@ export async function indexOutcomesIn(
   for (const mined of found.filter(({ id }) => wanted.has(id))) {
     const { number: blockNumber, hash: blockHash } = mined.block
     const block = { blockNumber, blockHash }
-    if (!(await isOwnBlock(tools, block, state))) continue
-    if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, [mined])))) continue
+    const proof = await findProof(tools, block)
+    if (!proof) continue
+    if (!(await writeIfStillOwn(tools, proof, (trx) => setMined(trx, [mined])))) continue
     indexed.push(mined.id)
     const facts = { chain: chain.name, operation: mined.id, hash: mined.txHash }
     log.info(facts, 'foreign execution indexed')
@@ -140,36 +142,44 @@ export async function indexOutcomesIn(
 /**
  * Writes the contents of a block in one transaction, unless the block was rolled back since it was read. The outcome
  * of a removed block would become final unnoticed.
+ *
+ * @param proof - From `findProof`.
  */
 async function writeIfStillOwn(
   { db, client }: DriverTools,
-  { blockNumber, blockHash }: InBlock,
+  proof: BlockId,
   write: (trx: Db) => Promise<void>,
 ): Promise<boolean> {
   const { chainId } = client.chain
   return db.transaction(async (trx) => {
     const headers = await readHeaders(trx, chainId)
     const state = await findChainState(trx, chainId)
-    const isKept = headers.some((kept) => kept.number === blockNumber && kept.hash === blockHash)
-    if (!isKept && blockNumber >= (state?.finalizedBlock ?? 0n)) return false
+    const isKept = headers.some(
+      ({ number, hash }) => number === proof.number && hash === proof.hash,
+    )
+    if (!isKept && proof.number >= (state?.finalizedBlock ?? 0n)) return false
     await write(trx)
     return true
   })
 }
 
-/** True for an indexed block. The contents of a removed block do not count. */
-async function isOwnBlock(
+/**
+ * The stored block that proves an indexed one: itself, or the next one above, of which it is an ancestor. Blocks below
+ * the finalized one are not stored, nor those between two blocks that were indexed while nothing was open: the node
+ * decides there. Undefined for a removed block.
+ */
+async function findProof(
   tools: DriverTools,
   { blockNumber, blockHash }: InBlock,
-  { finalizedBlock }: IndexedChain,
-): Promise<boolean> {
+): Promise<BlockId | undefined> {
   const through = followedEndpoint(tools)
-  const kept = (await readHeaders(tools.db, through.chain.chainId)).find(
-    ({ number }) => number === blockNumber,
-  )
-  if (kept) return kept.hash === blockHash
-  // Headers below the finalized block are not stored. The node decides there.
-  return (
-    blockNumber < finalizedBlock && (await readBlock(through, { blockNumber }))?.hash === blockHash
-  )
+  const headers = await readHeaders(tools.db, through.chain.chainId)
+  const proof = headers.findLast(({ number }) => number >= blockNumber)
+  if (proof?.number === blockNumber) return proof.hash === blockHash ? proof : undefined
+  if (!proof) return undefined
+  const [block, known] = await Promise.all([
+    readBlock(through, { blockNumber }),
+    readBlock(through, { blockNumber: proof.number }),
+  ])
+  return block?.hash === blockHash && known?.hash === proof.hash ? proof : undefined
 }

@@ -14,6 +14,7 @@ import {
   type BlockId,
 } from '../operations/indexing/indexedBlocks.js'
 import { setMined } from '../operations/indexing/outcomes.js'
+import { isInUse } from '../operations/indexing/watched.js'
 import { lockEnded, reconsiderIntents } from '../operations/indexing/reopened.js'
 import {
   matchExposed,
@@ -26,6 +27,8 @@ import { reorganise, notifyReopened, type IndexingTools } from './reorgs.js'
 import { LINKED_BLOCKS, type DriverTools } from './relayerTools.js'
 import type { BlockContents } from './blockOutcomes.js'
 
+/** While nothing is open, the finalized block is read this many times less often: every ten minutes. */
+const IDLE_FINALITY_FACTOR = 120
 /** Finalized blocks indexed at once after a long downtime. Only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
 
@@ -51,6 +54,9 @@ async function indexThrough(tools: IndexingTools): Promise<boolean> {
   if (!head || head.hash === seen.head) return false
   const state = await findChainState(db, through.chain.chainId)
   const indexed = state?.indexed ?? (await startIndexing(tools, head))
+  // Read after the head: an operation that is created later cannot be in its blocks.
+  seen.isIdle = !(await isInUse(db, through.chain.chainId))
+  if (seen.isIdle && head.number > indexed.number + 1n) return indexIdle(tools, indexed, head)
   const near = indexed.number + BigInt(LINKED_BLOCKS)
   if (head.number > near) {
     const { block: finalized } = await findFinality(tools, head)
@@ -78,6 +84,34 @@ async function findFinality({ through, seen, log }: IndexingTools, head: Block):
     log.warn({ chain: name, finalityBlocks }, 'finalized block not reported, depth used instead')
   }
   return finality
+}
+
+/**
+ * While nothing is open: the head alone, because the blocks before it hold nothing of ours. The stored headers have gaps
+ * then. Each was canonical when the next one was stored, so a reorg still finds the newest that is left.
+ */
+async function indexIdle(tools: IndexingTools, indexed: BlockId, head: Block): Promise<boolean> {
+  const { through, seen } = tools
+  const known = await readBlock(through, { blockNumber: indexed.number })
+  if (!known) return false
+  if (known.hash !== indexed.hash) return reorganise(tools, indexed)
+  const finalized = await findStoredFinal(tools, head)
+  const confirmed = head.number - BigInt(through.chain.confirmations) + 1n
+  await index(tools, indexed, { blocks: [head], logs: [], ours: [], confirmed, finalized })
+  seen.head = head.hash
+  return false
+}
+
+/** The newest stored block that is final on the node; undefined between two reads. */
+async function findStoredFinal(tools: IndexingTools, head: Block): Promise<Block | undefined> {
+  const { db, through, finalityMs } = tools
+  const rarely = { ...tools, finalityMs: IDLE_FINALITY_FACTOR * finalityMs }
+  const finalized = await findFinalizedRarely(rarely, head)
+  if (!finalized) return undefined
+  const headers = await readHeaders(db, through.chain.chainId)
+  const stored = headers.find(({ number }) => number <= finalized.number)
+  const block = stored && (await readBlock(through, { blockNumber: stored.number }))
+  return block?.hash === stored?.hash ? block : undefined
 }
 
 /** The finalized block, read once per `finalityMs` only, because it advances slowly; undefined between two reads. */

@@ -35,6 +35,8 @@ export type DriverTools = {
     head: string
     /** True once assumed finality was logged. */
     isFinalityAssumed: boolean
+    /** True while nothing of the chain is open. Its blocks are then indexed without those in between. */
+    isIdle: boolean
     /** When the finalized block was last read, on the monotonic clock, ms. */
     finalityAt: number
   }
@@ -53,7 +55,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     log,
     sentAt: new Map(),
     searches: new Map(),
-    seen: { head: '', isFinalityAssumed: false, finalityAt: -Infinity },
+    seen: { head: '', isFinalityAssumed: false, isIdle: false, finalityAt: -Infinity },
     following: { endpoint: undefined, hasFailed: false },
     finalityMs: 0,
     failureHoldSeconds: FAILURE_HOLD_SECONDS,

@@ -1,10 +1,20 @@
 import { keepSession } from './session.js'
+import type { Db } from './connect.js'
 
 /**
  * A change of an operation, as announced by the database. State `attested`: its burn has an attested message. That change
  * has no chain.
  */
 export type OperationChange = { id: string; state: string; chainId?: number | undefined }
+
+/** Announced like a state of an operation, when a plan waits for the newest blocks of a chain. */
+export const INDEX_WANTED = 'index wanted'
+
+/** Wakes the indexer of a chain, which looks rarely while nothing is open. */
+export async function wantIndexed(db: Db, chainId: number): Promise<void> {
+  const change = JSON.stringify({ id: '', state: INDEX_WANTED, chainId })
+  await db.raw(`select pg_notify('operation', ?)`, [change])
+}
 
 /** Called for each change. Called with undefined when changes may have been missed: read the rows then. */
 export type OnChange = (change: OperationChange | undefined) => void

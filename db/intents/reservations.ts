@@ -5,7 +5,7 @@ import type { Db } from '../client/connect.js'
 /** The last indexed block of a chain. The outcomes of all blocks up to it are in the database. */
 export type IndexedBlock = { chainId: bigint; number: bigint; hash: string }
 
-/** `baseFeeWei`: base fee per unit of gas, where known. `isRecent`: indexed within the last minute. */
+/** `baseFeeWei`: base fee per unit of gas, where known. `isRecent`: indexed lately, also by an indexer of an idle chain. */
 export type KnownBlock = IndexedBlock & { baseFeeWei: bigint | undefined; isRecent: boolean }
 
 export async function readIndexedBlocks(db: Db): Promise<KnownBlock[]> {
@@ -16,7 +16,7 @@ export async function readIndexedBlocks(db: Db): Promise<KnownBlock[]> {
     'indexed_block as number',
     'indexed_hash as hash',
     'base_fee_wei as fee',
-    db.raw(`indexed_at > clock_timestamp() - interval '1 minute' as "isRecent"`),
+    db.raw(`indexed_at > clock_timestamp() - interval '100 seconds' as "isRecent"`),
   )
   return rows.map(({ fee, ...row }) => ({
     ...row,

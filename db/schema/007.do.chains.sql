@@ -19,7 +19,8 @@ grant select, insert on chain to steward_relayer;
 grant update (indexed_block, indexed_hash, finalized_block, indexed_at, base_fee_wei, failure_hold_seconds) on chain
   to steward_relayer;
 
--- Canonical hashes from the finalized block to the indexed one. A different hash later means a reorg.
+-- Canonical hashes from the finalized block to the indexed one, with gaps where nothing of ours was open. A different
+-- hash later means a reorg.
 create table block_header (
   chain_id bigint references chain,
   number bigint,

@@ -8,8 +8,11 @@ import type { Registry } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
 import type { PartLog } from '../../runtime/log.js'
 
-/** Interval of the probes of a healthy deployment, and of one with a failed check or a silent chain. */
-const HEALTHY_MS = 300_000
+/**
+ * Interval of the probes of a healthy deployment, and of one with a failed check or a silent chain. Four processes probe,
+ * with some thirty calls per chain, and registry and contracts rarely change.
+ */
+export const HEALTHY_MS = 10_800_000
 const UNHEALTHY_MS = 30_000
 
 /** The state of a deployment at a time. */

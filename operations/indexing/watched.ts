@@ -24,6 +24,17 @@ export async function hasOpenOperations(db: Db, chainId: number): Promise<boolea
   return row !== undefined
 }
 
+/** True when blocks of the chain may still matter: an operation or a transaction of ours is open or not final. */
+export async function isInUse(db: Db, chainId: number): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { used: boolean }[] }>(IN_USE, [chainId, chainId])
+  return rows[0]?.used ?? true
+}
+
+const IN_USE = `
+select exists (select from operation where chain_id = ?
+    and state in ('queued', 'deferred', 'signed', 'mined', 'confirmed'))
+  or exists (select from chain_tx where chain_id = ? and state in ('open', 'mined')) as used`
+
 /** `isExposed`: it can have been executed, because its signature was sent or its key is known to be used. */
 type KeyedOperation = WatchedOperation & { isExposed: boolean }
 

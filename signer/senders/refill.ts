@@ -32,8 +32,8 @@ import type { SignerTools } from '../signingContext.js'
 
 /** Pause between two checks while a sender waits for gas, or after a signature or deferral. */
 const LOOK_MS = 5_000
-/** Longest pause between two checks: notifications may be lost, fees change, and a stuck nonce may use gas. */
-const IDLE_MS = 300_000
+/** Longest pause between two checks: notifications may be lost, and fees change. A check takes some ten calls. */
+export const REFILL_IDLE_MS = 3_600_000
 /** Refill target in usual transactions at current fees. A sender below a quarter of it is refilled. */
 const HIGH_TRANSACTIONS = 400n
 const LOW_PART = 4n
@@ -66,7 +66,7 @@ export async function runRefills(
   const keepFilled = async (client: ChainClient) => {
     await pause()
     while (!stopping.aborted) {
-      const change = nextChange(IDLE_MS, client.chain.chainId)
+      const change = nextChange(REFILL_IDLE_MS, client.chain.chainId)
       const areFilled = await refillOnce(tools, client).catch((error: unknown) => {
         tools.log.warn({ err: error, chain: client.chain.name }, 'senders not checked')
         return false

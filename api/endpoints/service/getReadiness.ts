@@ -23,7 +23,7 @@ export const getReadiness = readRoute(
       tag: 'Operation',
       summary: 'Get the state of the deployment',
       description:
-        'Returns the latest comparison of the deployment with its chains: RPC endpoints, disabled capabilities with the reason, and the balances of treasury and senders. It is repeated every few minutes.',
+        'Returns the latest comparison of the deployment with its chains: RPC endpoints, disabled capabilities with the reason, and the balances of treasury and senders. A report that is older than five minutes is renewed first.',
       responses: {
         200: {
           description: 'The latest report.',

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { describeCapability, disabledIn } from '../../../domain/capability.js'
 import { fromUnits } from '../../../domain/money.js'
 import { withPauses } from '../../../operations/health/pauses.js'
+import { MINUTE_MS } from '../../../runtime/durations.js'
 import { readiness } from '../../schemas/readiness.js'
 import type { ChainReport } from '../../../operations/health/chain.js'
+import type { Report } from '../../../operations/health/watch.js'
 import type { OperatorBalance } from '../../../operations/health/gasBalances.js'
 import type { Services } from '../../http/services.js'
 
@@ -16,7 +18,7 @@ export async function readReadinessBody({
 }: Pick<Services, 'prober' | 'db' | 'registry' | 'requestLog'>): Promise<
   z.infer<typeof readiness>
 > {
-  const { checkedAt, chains, operatorBalances } = prober.latest() ?? (await prober.probe())
+  const { checkedAt, chains, operatorBalances } = await readRecent(prober)
   // Pauses are read now: operators check them right after a change.
   const paused = await withPauses(db, registry, chains)
   return {
@@ -26,6 +28,15 @@ export async function readReadinessBody({
     senders: operatorBalances.filter(({ role }) => role === 'sender').map(balanceBody),
     ...(requestLog && { requestLog: requestLog.state() }),
   }
+}
+
+/** Reports are rare while all is well. A caller gets one that is at most this old, ms. */
+const RECENT_MS = 5 * MINUTE_MS
+
+async function readRecent(prober: Services['prober']): Promise<Report> {
+  const known = prober.latest()
+  const isRecent = known && Date.now() - known.checkedAt.getTime() < RECENT_MS
+  return isRecent ? known : prober.probe()
 }
 
 const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
