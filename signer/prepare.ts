@@ -3,7 +3,7 @@ import { readsDomain } from '../evm/tokenDomain.js'
 import { refusal } from '../custody/policy.js'
 import { findBurn } from '../operations/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
-import { sourceStepOf } from '../domain/intent/intent.js'
+import { sourceStepOf, type BridgeStep, type StepPlan } from '../domain/intent/intent.js'
 import { assetUnits } from '../domain/money.js'
 import { demoFunding } from '../domain/intent/funding.js'
 import { bridgeOf } from '../evm/bridges/bridges.js'
@@ -196,10 +196,8 @@ async function prepareMint(
   const { message, attestation } = burn
   const bridge = bridgeOf(step.protocol)
   const { nonce, recipient, units } = bridge.readMessage(message)
-  // What a step before the burn has delivered is on another chain.
-  const isWhole = sourceStepOf(plan, step) !== undefined || units === assetUnits(step.amount)
   const isOurs = recipient === wallet.address && nonce === chainKey
-  if (!isOurs || !isWhole || !bridge.leadsTo(chain, message)) {
+  if (!isOurs || !carriesWhole(plan, step, units) || !bridge.leadsTo(chain, message)) {
     throw refusal('the message must match the burn.')
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
@@ -208,3 +206,7 @@ async function prepareMint(
   if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
   return { kind: 'mint', operation, wallet: wallet.address, call, gas }
 }
+
+/** True when a message carries the amount of its step. What a step before the burn has delivered is on another chain. */
+const carriesWhole = (plan: StepPlan, step: BridgeStep, units: bigint): boolean =>
+  sourceStepOf(plan, step) !== undefined || units === assetUnits(step.amount)

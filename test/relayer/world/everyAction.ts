@@ -119,10 +119,7 @@ async function prepareWithdrawal(world: World): Promise<RunningIntent> {
   await world.index()
   await lendIn(world, wallet, market, HELD)
   const intent = await planWithdrawal(world, wallet, usdcUnits)
-  const withdraw = once(world, async () => {
-    const { order } = await submitStep(world, intent)
-    return { order: order as OperationOrder }
-  })
+  const withdraw = once(world, () => submitStep(world, intent))
   return {
     ...{ action: 'withdraw', wallet },
     async handIn() {
