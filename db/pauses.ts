@@ -122,22 +122,26 @@ async function assertThere(db: Db, { scope, subject }: PauseTarget): Promise<voi
 
 /** An open pause or freeze. */
 export type Pause = PauseTarget & { since: Date }
+/** A pause of a chain or the deployment. `isAutomatic`: the service paused the chain itself. */
+export type SigningPause = Pause & { isAutomatic: boolean }
 
 /** Open pauses of chains and of the deployment. */
-export async function readPauses(db: Db): Promise<Pause[]> {
+export async function readPauses(db: Db): Promise<SigningPause[]> {
   return db('pause')
     .whereNull('until')
     .whereIn('scope', ['chain', 'deployment'])
     .orderBy('since')
-    .select<Pause[]>('scope', 'subject', 'since')
+    .select<SigningPause[]>('scope', 'subject', 'since', 'is_automatic as isAutomatic')
 }
 
 /** A clause that describes a pause. Its operator and reason are for operators only. */
-export const describePause = ({ scope, since }: Pause) =>
-  `the ${scope} is paused by an operator since ${since.toISOString()}`
+export const describePause = ({ scope, since, isAutomatic }: SigningPause) => {
+  const by = isAutomatic ? 'because endpoints contradict each other' : 'by an operator'
+  return `the ${scope} is paused ${by} since ${since.toISOString()}`
+}
 
 /** Why nothing is signed on a chain: the broadest pause, as a clause. Undefined without a pause. */
-export function whyPaused(pauses: Pause[], chainId: number): string | undefined {
+export function whyPaused(pauses: SigningPause[], chainId: number): string | undefined {
   const whole = pauses.find(({ scope }) => scope === 'deployment')
   const own = pauses.find(({ scope, subject }) => scope === 'chain' && subject === String(chainId))
   const pause = whole ?? own

@@ -107,7 +107,7 @@ await watch.first
 const serving = serveTasks(service, stopping)
 onStop(() => serving)
 const eventsKeptDays = config.EVENTS_KEPT_DAYS
-const sweeping = { url: config.directDatabaseUrl, client, temporal, log, eventsKeptDays }
+const sweeping = { url: config.directDatabaseUrl, chains, client, temporal, log, eventsKeptDays }
 const sweepers = runSweepers(sweeping, stopping)
 onStop(() => sweepers)
 // A faulty webhook key must not stop the execution of intents.

@@ -22,6 +22,8 @@ import {
   type Start,
 } from '../workflows/client/start.js'
 import { prunes, type Prune } from './prunes.js'
+import { recheckResults } from './recheck.js'
+import type { Chains } from '../evm/connect.js'
 import type { Log } from '../runtime/log.js'
 import { signalSettled } from './notify.js'
 import type { Presence } from './presence.js'
@@ -41,6 +43,7 @@ const PRUNED = { rows: 1_000, batches: 100 }
 
 type SweepTools = {
   db: Db
+  chains: Chains
   client: Client
   temporal: Presence
   log: Log
@@ -72,6 +75,8 @@ export async function runSweepers(
       every(SETTLED_EVERY_MS, tools, signalLeft),
       // Workflows that were terminated, or lost with Temporal's database. Otherwise they never continue.
       every(MINUTE_MS, tools, restartLingering),
+      // Results that another endpoint contradicts. Their chain is paused.
+      every(MINUTE_MS, tools, recheckResults),
       // Expired rows. They are harmless and only occupy disk.
       every(HOUR_MS, tools, pruneAll),
       // Partitions of events and requests, created days ahead. Inserts without a partition fail.

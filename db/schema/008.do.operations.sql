@@ -80,6 +80,7 @@ create index operation_watched on operation (chain_id, block_number) where state
 create index operation_included on operation (tx_id) where state in ('signed', 'mined');
 create index operation_spent on operation (chain_id)
   where spent_since is not null and state in ('queued', 'deferred', 'signed');
+create index operation_final on operation (chain_id, block_number) where state = 'final';
 create index operation_hash on operation (tx_hash) where tx_hash is not null;
 create index operation_contending on operation (chain_id, resource) where state = 'signed' and resource is not null;
 create index operation_turned_away on operation (chain_id, resource)

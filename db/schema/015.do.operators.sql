@@ -25,6 +25,8 @@ create table pause (
   until timestamptz,
   begun_by bigint not null references audit_event,
   ended_by bigint references audit_event,
+  -- True when the service paused the chain itself.
+  is_automatic boolean not null default false,
   constraint pause_check check ((subject = '') = (scope = 'deployment')),
   constraint pause_check1 check (until >= since),
   constraint pause_check2 check ((until is null) = (ended_by is null))
@@ -37,7 +39,7 @@ create policy own_pauses on pause for select to steward_api
   using (scope in ('chain', 'deployment') or subject = current_account((select true)) or (select true from wallet w where (w.id = pause.subject)));
 grant select on pause to steward_worker, steward_signer;
 grant select (id, scope, subject, since, until) on pause to steward_relayer;
-grant select (id, scope, subject, since, until) on pause to steward_api;
+grant select (id, scope, subject, since, until, is_automatic) on pause to steward_api;
 
 create trigger audit_event_kept before delete or update or truncate on audit_event
   for each statement execute function refuse_change();
@@ -76,6 +78,29 @@ create trigger operator_invited after insert on invitation
 create trigger password_reset_by_operator after insert or update on password_reset
   for each row when (new.made_by is null)
   execute function record_operator_action('password reset', 'user_id', 'account_id');
+
+-- The block up to which the worker has compared the final results of a chain with another endpoint.
+create table recheck (
+  chain_id bigint primary key references chain,
+  block bigint not null
+);
+grant select, insert, update on recheck to steward_worker;
+
+-- Pauses a chain because another endpoint contradicts a final result. False when it is paused already. Operators resume
+-- it: the worker has no other right on pauses.
+create function pause_contradicted(p_chain bigint, p_why text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare v_act bigint;
+begin
+  insert into audit_event (actor, action, subject, why)
+  select 'the worker', 'chain pause', c.id::text, p_why from chain c where c.id = p_chain
+  returning id into v_act;
+  insert into pause (scope, subject, begun_by, is_automatic)
+  select 'chain', p_chain::text, v_act, true where v_act is not null;
+  return found;
+-- The audit event of a second pause is undone with it.
+exception when unique_violation then return false;
+end $$;
 
 -- The state of the deployment, for the session of an operator. Null for other users. Definer: it reads across accounts, which no row
 -- policy of the API's role allows.
@@ -116,3 +141,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
 $$;
 
 grant execute on function read_system to steward_api;
+grant execute on function pause_contradicted to steward_worker;

@@ -1,4 +1,4 @@
-import { describePause, readPauses, type Pause } from '../../db/pauses.js'
+import { describePause, readPauses, type SigningPause } from '../../db/pauses.js'
 import { failed, type CheckResult } from './look.js'
 import type { ChainReport } from './chain.js'
 import type { Chain, Registry } from '../../evm/registry.js'
@@ -18,7 +18,7 @@ export async function withPauses(
   })
 }
 
-function rowOf(pause: Pause, { chainId }: Chain): CheckResult | undefined {
+function rowOf(pause: SigningPause, { chainId }: Chain): CheckResult | undefined {
   const { scope, subject } = pause
   if (scope === 'chain' && subject !== String(chainId)) return undefined
   return failed('pause', 'signing', describePause(pause))

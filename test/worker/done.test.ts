@@ -13,6 +13,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../db/rows.js'
+import { silentChains } from '../planning/chains.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 // Reduces the log of the SDK.
 import '../support/temporal/temporal.js'
@@ -98,7 +99,8 @@ describe('runSweepers', () => {
     const stop = new AbortController()
     const log = createLog('worker', 'silent')
     const temporal = watchTemporal({ client, log }, stop.signal)
-    const tools = { client, temporal, log, eventsKeptDays: 90 }
+    const { chains } = silentChains()
+    const tools = { chains, client, temporal, log, eventsKeptDays: 90 }
     const sweeping = runSweepers({ url: database.urlAs('steward_worker'), ...tools }, stop.signal)
     const statusOf = async (id: string) => {
       const row = await db('intent').where({ id }).first<{ status: string }>('status')

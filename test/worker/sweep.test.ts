@@ -16,6 +16,7 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../db/rows.js'
+import { silentChains } from '../planning/chains.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { createCapturedLog } from '../support/capturedLog.js'
 import { joinTemporal } from '../support/temporal/joinTemporal.js'
@@ -48,7 +49,9 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Log
   const own = connectTemporal(address, client.options.namespace)
   const temporal = watchTemporal({ client: own, log }, stop.signal)
   const url = database.urlAs('steward_worker')
-  const running = runSweepers({ url, client: own, temporal, log, eventsKeptDays: 90 }, stop.signal)
+  const { chains } = silentChains()
+  const tools = { url, chains, client: own, temporal, log, eventsKeptDays: 90 }
+  const running = runSweepers(tools, stop.signal)
   while (!(await isDone())) await sleep(20)
   stop.abort()
   await running
