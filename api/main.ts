@@ -5,7 +5,7 @@ import { createRequestLog } from './http/requestLog.js'
 import { createAuthFailureLimiter } from './http/auth/authFailureLimiter.js'
 import { createStreams } from './http/streaming/stream.js'
 import { createRegistry } from '../evm/registry.js'
-import { fundingLimitsOf, loadConfig } from '../runtime/config.js'
+import { fundingLimitsOf, gasBudgetsOf, loadConfig } from '../runtime/config.js'
 import { assertNetwork, connect } from '../db/client/connect.js'
 import { listenToEvents } from '../db/client/listen.js'
 import { runProcess } from '../runtime/process.js'
@@ -36,6 +36,7 @@ const readProgress = createProgressReader(temporal)
 const prober = createProber({ chains, registry, db })
 const { limits } = config
 const fundingLimits = fundingLimitsOf(config)
+const gasBudgets = gasBudgetsOf(config)
 const planning = { db, chains, registry, limits }
 const dashboard = {
   passwords: createPasswords(),
@@ -45,7 +46,7 @@ const dashboard = {
 }
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.fanOut.wake)
-const guards = { fundingLimits, authFailures, streams, requestLog, log, dashboard }
+const guards = { fundingLimits, gasBudgets, authFailures, streams, requestLog, log, dashboard }
 const parts = { ...planning, prober, temporal, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)

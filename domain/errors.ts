@@ -82,7 +82,7 @@ export const errorCatalog = {
   RATE_LIMITED: {
     status: 429,
     meaning:
-      'The account has sent more requests in this minute than its plan allows, requested more test money in a day than the deployment provides, or has too many open streams or intents. `details` contains the `limit` and its `window`.',
+      'The account has sent more requests in this minute than its plan allows, requested more test money in a day than the deployment provides, used up the gas budget of the day, or has too many open streams or intents. `details` contains the `limit` and its `window`.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   INTERNAL: {

@@ -1,4 +1,5 @@
 import { divideUp } from './money.js'
+import type { SmallestAmounts } from './smallestAmount.js'
 
 /**
  * Limits on the cost of moving money, in basis points. The planner skips options above a limit. The signer rejects them
@@ -24,8 +25,8 @@ export type LendLimits = {
   cashTimes: bigint
 }
 
-/** All limits of the planner. */
-export type PlanLimits = PriceLimits & LendLimits
+/** All limits of the planner. `smallest`: absent, any amount is planned. */
+export type PlanLimits = PriceLimits & LendLimits & { smallest?: SmallestAmounts }
 
 /**
  * Circle's fast transfers cost 1 to 14 basis points, and a plan allows a fifth above the reported fee.

@@ -72,6 +72,9 @@ export function toUsd(units: bigint, decimals: number, priceE8: bigint): number 
   return Number(microUsd) / 1e6
 }
 
+/** USD in base units of a dollar token, rounded up. */
+export const usdUnits = (usd: number): bigint => BigInt(Math.ceil(usd * 1e6))
+
 /** The largest of some amounts. */
 export const largest = (first: bigint, ...others: bigint[]): bigint =>
   others.reduce((most, one) => (one > most ? one : most), first)

@@ -87,6 +87,12 @@ export const reasonCatalog = {
     meaning: 'The fee of the bridge exceeds the amount.',
     hint: 'Request a larger amount.',
   },
+  below_minimum: {
+    code: 'INVALID_REQUEST',
+    meaning:
+      'The amount is too small for the gas that the service pays. `details.smallest` is the smallest amount.',
+    hint: 'Request at least `details.smallest`. A withdrawal of `max` has no minimum.',
+  },
   no_swap: {
     code: 'INVALID_REQUEST',
     meaning: 'The asset that the failed withdrawal received cannot be swapped now.',

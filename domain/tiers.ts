@@ -18,3 +18,11 @@ export const limitsOf: Record<Tier, TierLimits> = {
   // Custom per account: the defaults until an operator sets others.
   enterprise: { requestsPerMinute: 10_000, maxWallets: undefined, creditsPerMonth: 1_000_000 },
 }
+
+/** Gas in USD that the intents of an account may take from the senders on a UTC day. Undefined: no limit. */
+export type GasBudgets = Record<Tier, number | undefined>
+
+/** Default gas budgets of public networks. */
+export const defaultGasBudgets: Record<Tier, number> = { free: 50, pro: 2_000, enterprise: 50_000 }
+/** Gas of the devnet is free. Its budget only shows the error. */
+export const devnetGasBudget = 1_000_000

@@ -15,6 +15,8 @@ import type { Cctp, Chain, Market, SwapPool, Token } from './chain.js'
 
 export const networks = ['devnet', 'testnet'] as const
 export type NetworkName = (typeof networks)[number]
+/** Networks whose tokens have a price. Without one, an intent may move any amount. */
+export const realMoney: Record<NetworkName, boolean> = { devnet: false, testnet: false }
 
 export {
   chainFacts,

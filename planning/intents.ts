@@ -22,6 +22,7 @@ import {
   plannedWithdrawal,
 } from '../domain/intent/intent.js'
 import { assetUnits } from '../domain/money.js'
+import { assertLargeEnough } from '../domain/smallestAmount.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../evm/lending/markets.js'
@@ -42,7 +43,7 @@ type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
  * respond, or the money is in blocks that are not indexed, the intent is stored `pending` and its workflow plans it.
  *
  * @param input - Its market was read before the transaction began, so that no chain can delay the transaction.
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST. UNAVAILABLE when the request cannot be planned later.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST, also for an amount that is too small. UNAVAILABLE when the request cannot be planned later.
  *   Nothing is stored then.
  */
 export async function storeIntent(
@@ -57,6 +58,7 @@ export async function storeIntent(
   const planned = await planWithReservations(trx, walletId, input).catch((error: unknown) =>
     laterIfUnknown(input, error),
   )
+  if (planned) assertEnough(owner, input, planned)
   if (fault && planned) assertFaultPossible(fault, planned)
   // A simulated shortage appears when the workflow plans, as a real late shortage does.
   const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
@@ -76,19 +78,27 @@ export async function storeIntent(
  */
 export async function previewPlan(
   { db, registry }: StoringTools,
-  { accountId, walletId, metadata }: Owner,
+  owner: Owner,
   input: PlanInput,
 ): Promise<StepPlan> {
+  const { accountId, walletId, metadata } = owner
   const fault = acceptFault(metadata, registry.network)
   try {
     const plan = await transactScoped(db, accountId, (trx) =>
       planWithReservations(trx, walletId, input),
     )
+    assertEnough(owner, input, plan)
     if (fault) assertFaultPossible(fault, plan)
     return plan
   } catch (error) {
     throw isSilence(error) ? unavailable(error) : error
   }
+}
+
+/** A retry moves what is left, however little that is. */
+function assertEnough({ retryOf }: Pick<Owner, 'retryOf'>, input: PlanInput, plan: StepPlan): void {
+  const { request, market } = input
+  if (retryOf === undefined) assertLargeEnough(request, plan, market.limits.smallest)
 }
 
 const isSilence = (error: unknown): error is ServiceError =>
@@ -135,7 +145,7 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
 
 async function planLocked(
   { db: trx, registry }: StoringTools,
-  { id, walletId }: StoredIntent,
+  { id, walletId, retryOf }: StoredIntent,
   input: PlanInput,
 ): Promise<StepPlan> {
   await lockWallet(trx, walletId)
@@ -146,6 +156,7 @@ async function planLocked(
     throw new ServiceError('INSUFFICIENT_FUNDS', message)
   }
   const plan = await planWithReservations(trx, walletId, input)
+  assertEnough(retryOf === null ? {} : { retryOf }, input, plan)
   await setPlan(trx, id, plan)
   for (const reservation of reservationsOf(registry, plan)) {
     await insertReservation(trx, { intentId: id, walletId, ...reservation })

@@ -1,7 +1,15 @@
-import { chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
+import {
+  chainNames,
+  networks,
+  realMoney,
+  rpcVariable,
+  variableSuffix,
+  type ChainName,
+} from '../evm/registry.js'
 import { ServiceError } from '../domain/errors.js'
 import { defaultLimits, type PlanLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
+import { defaultGasBudgets, devnetGasBudget, type GasBudgets, type Tier } from '../domain/tiers.js'
 import {
   failureHoldPresets,
   failureHolds,
@@ -12,7 +20,7 @@ import {
   rpcUrls,
   schemas,
 } from './settings.js'
-import { lending, prices } from './limitSettings.js'
+import { lending, prices, smallestAmounts } from './limitSettings.js'
 import type { z } from 'zod'
 import type { FundingLimits } from '../domain/intent/funding.js'
 import type { RefillLimits } from '../domain/refill.js'
@@ -46,6 +54,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
       ]),
     ),
   )
+  const smallest = smallestAmounts.safeParse(readSmallestTexts(role, present))
   const faults = [
     ...describeIssues(parsed.error, ([name = '']) => String(name)),
     ...describeIssues(nodes.error, ([name]) => rpcVariable(name as ChainName)),
@@ -53,6 +62,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     ...describeIssues(refillLimits.error, ([name, limit]) =>
       refillVariable(name as ChainName, limit as keyof RefillLimits),
     ),
+    ...describeIssues(smallest.error, ([name]) => smallestVariable(name as ChainName)),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
     ...(role === 'api' ? findExposureFaults(present) : []),
   ]
@@ -61,6 +71,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     !nodes.success ||
     !refillLimits.success ||
     !holds.success ||
+    !smallest.success ||
     faults.length > 0
   ) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
@@ -73,7 +84,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     rpcUrls: nodes.data,
     refills: refillLimits.data,
     failureHolds: holds.data,
-    limits: limitsIn(settings),
+    limits: { ...limitsIn(settings), ...(isPlanner(role) && { smallest: smallest.data }) },
   }
 }
 
@@ -112,6 +123,19 @@ function readRefillTexts(role: ProcessRole, present: Environment) {
   )
 }
 
+const smallestVariable = (name: ChainName) => `SMALLEST_AMOUNT_USD_${variableSuffix(name)}`
+
+/** The planning processes refuse amounts that are too small. */
+function readSmallestTexts(role: ProcessRole, present: Environment) {
+  if (!isPlanner(role)) return {}
+  const network = networks.find((name) => name === present.NETWORK)
+  const preset = network && realMoney[network] ? 'gas' : '0'
+  const textOf = (name: ChainName) => present[smallestVariable(name)] ?? preset
+  return Object.fromEntries(chainNames.map((name) => [name, textOf(name)]))
+}
+
+const isPlanner = (role: ProcessRole) => role === 'api' || role === 'worker'
+
 type FundingSettings = Pick<z.infer<(typeof schemas)['api']>, 'NETWORK'> & {
   FUNDINGS_PER_WALLET_DAY?: number | undefined
   FUNDINGS_PER_ACCOUNT_DAY?: number | undefined
@@ -123,6 +147,20 @@ export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
   return {
     perWallet: settings.FUNDINGS_PER_WALLET_DAY ?? perWallet,
     perAccount: settings.FUNDINGS_PER_ACCOUNT_DAY ?? perAccount,
+  }
+}
+
+/** The gas budget of an account and day by its plan. */
+export function gasBudgetsOf(settings: z.infer<(typeof schemas)['api']>): GasBudgets {
+  const { GAS_BUDGET_USD_FREE, GAS_BUDGET_USD_PRO, GAS_BUDGET_USD_ENTERPRISE, NETWORK } = settings
+  const budgetOf = (tier: Tier, given: number | undefined) => {
+    if (given === 0) return undefined
+    return given ?? (NETWORK === 'devnet' ? devnetGasBudget : defaultGasBudgets[tier])
+  }
+  return {
+    free: budgetOf('free', GAS_BUDGET_USD_FREE),
+    pro: budgetOf('pro', GAS_BUDGET_USD_PRO),
+    enterprise: budgetOf('enterprise', GAS_BUDGET_USD_ENTERPRISE),
   }
 }
 

@@ -1,5 +1,8 @@
+import { parseUnits } from 'ethers'
 import { z } from 'zod'
+import { chainNames } from '../evm/registry.js'
 import { defaultLimits } from '../domain/limits.js'
+import { ASSET_DECIMALS } from '../domain/money.js'
 
 /** A whole number between two bounds. */
 export const numberBetween = (min: number, max: number) =>
@@ -31,3 +34,10 @@ export const lending = {
     'Cash of a market that is chosen for a deposit, as a multiple of the deposit. The same value for all readers.',
   ),
 }
+
+/** `gas`, or decimal text of dollars as base units. */
+export const smallestAmount = z
+  .string()
+  .regex(/^(gas|\d{1,9}(\.\d{1,6})?)$/, 'must be `gas` or dollars in decimal text, such as 0.5')
+  .transform((text) => (text === 'gas' ? text : parseUnits(text, ASSET_DECIMALS)))
+export const smallestAmounts = z.partialRecord(z.enum(chainNames), smallestAmount)

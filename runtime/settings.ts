@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { chainNames, networks, variableSuffix, type ChainName } from '../evm/registry.js'
 import { assetUnits } from '../domain/money.js'
-import { lending, numberBetween, prices, wholeNumber } from './limitSettings.js'
+import { defaultGasBudgets, devnetGasBudget, type Tier } from '../domain/tiers.js'
+import { lending, numberBetween, prices, smallestAmount, wholeNumber } from './limitSettings.js'
 import type { RefillLimits } from '../domain/refill.js'
 
 /** Decimal text of ETH, as wei. */
@@ -88,6 +89,13 @@ const dollars = z
   .transform((text) => assetUnits(text))
   .optional()
 
+const gasBudget = (tier: Tier) =>
+  numberBetween(0, 999_999_999)
+    .optional()
+    .describe(
+      `Gas in US dollars that intents of a \`${tier}\` account may use in a UTC day. 0 is unlimited. Without it: ${defaultGasBudgets[tier]}, on the devnet ${devnetGasBudget}.`,
+    )
+
 const temporal = {
   TEMPORAL_ADDRESS: z.string().min(1).describe('Address of the Temporal server.'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('Temporal namespace.'),
@@ -125,6 +133,9 @@ export const schemas = {
       .describe(
         'Calls of `POST /v1/demo/fund` per account and day. 0 is unlimited. Without it: 20, on the devnet unlimited.',
       ),
+    GAS_BUDGET_USD_FREE: gasBudget('free'),
+    GAS_BUDGET_USD_PRO: gasBudget('pro'),
+    GAS_BUDGET_USD_ENTERPRISE: gasBudget('enterprise'),
   }),
   worker: z.object({
     ...common,
@@ -228,6 +239,15 @@ export const chainSettings: ChainSetting[] = [
       'Seconds after a failure is confirmed until its money can be used and its intent retried. A reorg that is deeper may repeat the failed step.',
     ),
     presets: failureHoldPresets,
+  },
+  {
+    prefix: 'SMALLEST_AMOUNT_USD',
+    readers: ['api', 'worker'],
+    schema: smallestAmount
+      .optional()
+      .describe(
+        'Smallest amount of an intent with a step on the chain, in US dollars. `gas`: the estimated gas of its plan. 0 accepts any amount. Without it: 0 on test networks, `gas` where money is real.',
+      ),
   },
   refillSetting('highestWei', 'Balance of a sender in ETH after a refill.'),
   refillSetting('dailyWei', 'Sum of all refills in 24 hours, in ETH. 0 turns refills off.'),

@@ -9,21 +9,23 @@ import { charge } from '../../db/usage/metering.js'
 import { transactScoped } from '../../db/client/scope.js'
 import { faultPoint } from '../../runtime/faultPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
-import { outOfCredits } from './credits.js'
+import { outOfCredits, outOfGas } from './credits.js'
 import { beginCommit } from './deadline.js'
 import type { Request, Response } from 'express'
 import type { Db } from '../../db/client/connect.js'
+import type { GasBudgets } from '../../domain/tiers.js'
 
 /** A response as it is sent and stored for replays. `charged`: credits. */
 export type SentAnswer = { status: number; text: string; charged: number; replayed: boolean }
 /**
  * `headers`: of a GET only; a replay has no headers of its own. `kept`: the body to store for replays when the
- * first response holds a secret that is shown only once.
+ * first response holds a secret that is shown only once. `gasUsd`: estimated gas of a new intent, USD.
  */
 export type Answer = {
   status: 200 | 201
   body: unknown
   kept?: unknown
+  gasUsd?: number
   headers?: Record<string, string>
 }
 
@@ -38,6 +40,7 @@ export type Posting = {
   response: Response
   route: string
   credits: number
+  gasBudgets: GasBudgets | undefined
   idempotency: IdempotencyKey | undefined
 }
 
@@ -111,7 +114,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Promise<Answer> {
-  const { db, accountId, requestId, response, route, credits, idempotency } = posting
+  const { db, accountId, requestId, response, route, credits, idempotency, gasBudgets } = posting
   return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new ClaimedMeanwhile()
     const answer = await work(trx)
@@ -120,8 +123,11 @@ async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Pro
       await storeAnswer(trx, idempotency, { status, body: text })
     }
     // Last: it locks the account's row, and other calls of the account wait for that lock.
-    const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
-    if (!paid) throw outOfCredits(credits, balance)
+    const { gasUsd } = answer
+    const gas = gasUsd === undefined ? undefined : { usd: gasUsd, budgets: gasBudgets }
+    const payment = await charge(trx, { accountId, requestId, cost: credits, route, gas })
+    if (!payment.paid) throw outOfCredits(credits, payment.balance)
+    if (payment.gas) throw outOfGas(payment.gas, gasUsd)
     faultPoint('api: before the commit')
     beginCommit(response)
     return answer

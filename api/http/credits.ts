@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import { ServiceError } from '../../domain/errors.js'
+import type { SpentGasBudget } from '../../db/usage/metering.js'
 
 /** Sets the headers with the credits that the call cost and the remaining balance. */
 export function setCredits(response: Response, charged: number, remaining: bigint): void {
@@ -27,4 +28,17 @@ export function outOfCredits(required: number, available: bigint): ServiceError 
     required,
     available: Number(available),
   })
+}
+
+/** @param gasUsd - Estimated gas of the new intent. */
+export function outOfGas(
+  { usedUsd, budgetUsd: limit, retryAfter }: SpentGasBudget,
+  gasUsd = 0,
+): ServiceError {
+  const message =
+    `The gas of this intent costs about ${gasUsd} USD. The account has used ${usedUsd} of ${limit} USD today. ` +
+    `Try again in ${retryAfter} s, after midnight UTC.`
+  const window = 'gas of a UTC day'
+  const details = { limit, window, retryAfter, used: usedUsd, required: gasUsd }
+  return new ServiceError('RATE_LIMITED', message, details)
 }

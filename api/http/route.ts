@@ -223,7 +223,7 @@ export function writeRoute<
       const idempotency = spec.keepsNothing ? undefined : checked
       const call = { db: services.db, accountId, requestId, response, route, idempotency }
       const { status, text, charged, replayed } = await answerOnce(
-        { ...call, credits: scheme.credits },
+        { ...call, credits: scheme.credits, gasBudgets: services.gasBudgets },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))

@@ -3,6 +3,7 @@ import type { Chains } from '../../evm/connect.js'
 import type { Registry } from '../../evm/registry.js'
 import type { Db } from '../../db/client/connect.js'
 import type { PlanLimits } from '../../domain/limits.js'
+import type { GasBudgets } from '../../domain/tiers.js'
 import type { FundingLimits } from '../../domain/intent/funding.js'
 import type { Passwords } from './auth/passwords.js'
 import type { Prober } from '../../operations/health/watch.js'
@@ -18,12 +19,14 @@ export type Services = {
   db: Db
   chains: Chains
   registry: Registry
-  /** Upper bounds for swap and bridge costs. */
+  /** Upper bounds for swap and bridge costs, and smallest amounts. */
   limits?: PlanLimits
   /** Reports capabilities that are broken. */
   prober: Prober
   temporal: Client
   readProgress: ReadProgress
+  /** Gas of intents per account and day. Absent: unlimited. */
+  gasBudgets?: GasBudgets
   /** Demo fundings per day. */
   fundingLimits: FundingLimits
   /** Limits requests without a valid key. */

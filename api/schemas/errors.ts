@@ -84,6 +84,9 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
       description:
         'When the failure settles and the call succeeds. With the reason `not_final`, once the failure is confirmed.',
     }),
+    smallest: decimalText.optional().meta({
+      description: 'Smallest amount, in whole tokens. With the reason `below_minimum`.',
+    }),
   },
   INSUFFICIENT_FUNDS: {
     required: z
@@ -112,11 +115,16 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   },
   WALLET_LIMIT_EXCEEDED: { limit: z.int().meta({ description: 'Wallets that the plan allows.' }) },
   RATE_LIMITED: {
-    limit: z.int().meta({
+    limit: z.number().meta({
       description:
-        'Maximum of the window: requests per minute, fundings per day, open streams or open intents.',
+        'Maximum of the window: requests per minute, fundings per day, open streams, open intents, or USD of gas per day.',
     }),
-    window: z.enum(['1 minute', '1 day', 'open streams', 'open intents']),
+    window: z.enum(['1 minute', '1 day', 'open streams', 'open intents', 'gas of a UTC day']),
+    used: z
+      .number()
+      .optional()
+      .meta({ description: 'USD of gas that the account has used today.' }),
+    required: z.number().optional().meta({ description: 'Estimated gas of the intent, USD.' }),
     retryAfter: z
       .int()
       .positive()

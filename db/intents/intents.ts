@@ -113,8 +113,9 @@ const insertStatement: Statement = {
   name: 'insert intent',
   text: `with made as (
       insert into intent (id, account_id, wallet_id, request_id, action, asset, units, chain, from_chain,
-        everything, net_over_days, metadata, plan, seen_blocks, retry_of, status)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        everything, net_over_days, metadata, plan, seen_blocks, retry_of, status, gas_usd)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+        coalesce(($13::json ->> 'estimatedGasUsd')::numeric, 0))
       returning ${namedColumns('intent', intentColumns)}
     ), held as (${INSERT_RESERVATIONS('$1', '$3', 17)})
     select * from made`,

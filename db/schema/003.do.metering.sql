@@ -49,9 +49,10 @@ begin
   return a;
 end $$;
 
--- Charges a POST in the transaction of its effect, and returns the new balance.
-create function charge_call(p_account text, p_request text, p_cost bigint, p_route text)
-returns table (paid boolean, balance bigint)
+-- Charges a POST in the transaction of its effect, and returns the new balance. p_gas: estimated gas of a new intent in
+-- USD, p_budgets: the budgets by plan. gas: set when the budget does not suffice.
+create function charge_call(p_account text, p_request text, p_cost bigint, p_route text, p_gas numeric, p_budgets json)
+returns table (paid boolean, balance bigint, gas json)
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   a account;
@@ -72,6 +73,7 @@ begin
   update account x set period = a.period, granted = a.granted, purchased = a.purchased, total_used = a.total_used
   where x.id = a.id;
   balance := a.granted + a.purchased;
+  gas := use_gas(a.id, p_gas, (p_budgets ->> a.plan)::numeric);
   return next;
 end $$;
 

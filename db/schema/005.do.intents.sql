@@ -39,6 +39,9 @@ create table intent (
   updated_at timestamptz,
   -- When it completed, failed or was cancelled. Null: it is open.
   ended_at timestamptz,
+  -- Gas in USD that it counts towards its account on the day of its creation: the estimate of its plan, the cost of its
+  -- operations where that is higher, and only that cost once it has failed.
+  gas_usd numeric(20, 6) not null default 0,
   constraint intent_check1 check ((status = 'completed') = (completed_at is not null)),
   constraint intent_check2 check ((status = 'failed') = (error is not null)),
   constraint intent_check3 check ((action = 'bridge') = (from_chain is not null)),
@@ -98,6 +101,36 @@ grant select, update (dispatched_at, dispatch_attempted_at, completed_at) on fun
 grant select on funding to steward_signer;
 grant update (dispatched_at) on funding to steward_api;
 grant update (dispatch_attempted_at) on funding to steward_worker;
+
+-- Gas that the intents of an account take from the senders, in USD: those created on the latest UTC day with one.
+create table account_gas (
+  account_id text primary key references account,
+  day date not null,
+  usd numeric(20, 6) not null
+);
+alter table account_gas enable row level security;
+
+-- The UTC day of an instant.
+create function utc_day(p_at timestamptz) returns date language sql immutable as
+  $$ select (p_at at time zone 'UTC')::date $$;
+
+-- Counts the estimated gas of a new intent. When it exceeds the budget of the day, nothing is counted, and the gas used
+-- before is returned. Null without an estimate or a budget. The caller has locked the account, and locks no row after it.
+create function use_gas(p_account text, p_usd numeric, p_budget numeric) returns json language plpgsql strict as $$
+declare
+  v_day date := utc_day(clock_timestamp());
+  v_used numeric;
+begin
+  select g.usd into v_used from account_gas g where g.account_id = p_account and g.day = v_day for no key update;
+  v_used := coalesce(v_used, 0);
+  if v_used + p_usd > p_budget then
+    return json_build_object('usedUsd', v_used, 'budgetUsd', p_budget,
+      'retryAfter', ceil(extract(epoch from (v_day + 1)::timestamp at time zone 'UTC' - clock_timestamp())));
+  end if;
+  insert into account_gas as g (account_id, day, usd) values (p_account, v_day, p_usd)
+  on conflict (account_id) do update set day = v_day, usd = v_used + p_usd;
+  return null;
+end $$;
 
 -- Money of a wallet that a step of an open intent will spend.
 create table reservation (

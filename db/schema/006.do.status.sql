@@ -66,16 +66,25 @@ declare
   v_from text;
   v_to text;
   v_now timestamptz;
+  v_gas numeric;
+  v_cost numeric;
 begin
-  select x.status into v_from from intent x where x.id = p_intent for no key update;
+  select x.status, x.gas_usd into v_from, v_gas from intent x where x.id = p_intent for no key update;
   select e.to_status into v_to from intent_edge e where e.event = p_event and e.from_status = v_from;
   if not found then
     raise exception 'Intent % is %: "%" is refused.', p_intent, coalesce(v_from, 'unknown'), p_event;
   end if;
   v_now := clock_timestamp();
+  select coalesce(sum(o.gas_cost_usd), 0) into v_cost from operation o
+  where v_to in ('completed', 'failed') and o.intent_id = p_intent;
   with i as (
     update intent x set
       status = v_to,
+      gas_usd = case
+        when v_to = 'planning' then coalesce((p_value ->> 'estimatedGasUsd')::numeric, 0)
+        -- The money of a late bridge is still minted.
+        when v_to = 'failed' and p_value ->> 'code' <> 'BRIDGE_TIMEOUT' then v_cost
+        else greatest(x.gas_usd, v_cost) end,
       plan = case v_to when 'planning' then p_value else x.plan end,
       error = case v_to when 'failed' then p_value end,
       updated_at = v_now,
@@ -85,7 +94,10 @@ begin
       cancelled_at = case p_event when 'cancelled' then v_now when 'completed' then null else x.cancelled_at end,
       ended_at = case when v_to in ('completed', 'failed') then v_now end,
       recover_at = case p_event when 'reopened' then v_now else x.recover_at end
-    where x.id = p_intent returning *)
+    where x.id = p_intent returning *),
+  gas as (
+    update account_gas g set usd = greatest(g.usd + i.gas_usd - v_gas, 0) from i
+    where i.gas_usd <> v_gas and g.account_id = i.account_id and g.day = utc_day(i.created_at))
   insert into intent_event (intent_id, account_id, wallet_id, type, data)
   select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i;
 end $$;

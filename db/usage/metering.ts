@@ -6,7 +6,7 @@ import { perPool } from '../client/perPool.js'
 import { runPrepared, type Statement } from '../client/prepared.js'
 import { selectScoped, type Joined, type Lookup } from '../client/scope.js'
 import type { Db } from '../client/connect.js'
-import type { Tier } from '../../domain/tiers.js'
+import type { GasBudgets, Tier } from '../../domain/tiers.js'
 
 /** The decision on a request, with the values of its response headers. */
 export type Admission = {
@@ -151,9 +151,18 @@ function toAdmitted({ keyDigest }: AdmitCall, row?: CallRow & Joined): Admission
   }
 }
 
-/** The charge of a call. `route`: its name in the ledger. */
-export type Charge = { accountId: string; requestId: string; cost: number; route: string }
-export type Payment = { paid: boolean; balance: bigint }
+/** The charge of a call. `route`: its name in the ledger. `gas`: the estimated gas of a new intent. */
+export type Charge = {
+  accountId: string
+  requestId: string
+  cost: number
+  route: string
+  gas?: { usd: number; budgets: GasBudgets | undefined } | undefined
+}
+/** The gas budget of an account's plan that does not suffice, USD. `retryAfter`: seconds until the next UTC day. */
+export type SpentGasBudget = { usedUsd: number; budgetUsd: number; retryAfter: number }
+/** `gas`: set when the gas budget does not suffice. The caller then rolls back. */
+export type Payment = { paid: boolean; balance: bigint; gas?: SpentGasBudget }
 
 /**
  * Charges credits in the caller's transaction, and scopes the transaction to the account.
@@ -162,18 +171,22 @@ export type Payment = { paid: boolean; balance: bigint }
  */
 export async function charge(
   trx: Db,
-  { accountId, requestId, cost, route }: Charge,
+  { accountId, requestId, cost, route, gas }: Charge,
 ): Promise<Payment> {
-  const [payment] = await runPrepared<Payment>(trx, chargeStatement, [
+  const [row] = await runPrepared<PaymentRow>(trx, chargeStatement, [
     ...[accountId, requestId, cost, route],
+    ...[gas?.usd ?? null, gas?.budgets ? JSON.stringify(gas.budgets) : null],
   ])
-  if (!payment) throw new Error('The charge returned no row.')
-  return payment
+  if (!row) throw new Error('The charge returned no row.')
+  const { gas: spent, ...payment } = row
+  return spent ? { ...payment, gas: spent } : payment
 }
+
+type PaymentRow = Omit<Payment, 'gas'> & { gas: SpentGasBudget | null }
 
 const chargeStatement: Statement = {
   name: 'charge',
-  text: `select paid, balance from charge_call(set_config('app.account', $1, true), $2, $3, $4)`,
+  text: `select paid, balance, gas from charge_call(set_config('app.account', $1, true), $2, $3, $4, $5, $6)`,
 }
 
 /** Locks the account's row until the transaction ends. Concurrent charges and counts of its resources wait. */

@@ -118,6 +118,13 @@ export type MarketAlternative = {
 /** The chain on which a step spends money. */
 export const spendingChain = (step: PlanStep) => (step.type === 'bridge' ? step.from : step.chain)
 
+/** The chains on which a plan has operations. */
+export const chainsOf = ({ steps }: StepPlan): string[] => [
+  ...new Set(
+    steps.flatMap((step) => (step.type === 'bridge' ? [step.from, step.to] : [step.chain])),
+  ),
+]
+
 export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
 export type LifecycleStatus = (typeof statuses)[number]
 

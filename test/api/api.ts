@@ -21,8 +21,9 @@ import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent/intent.js'
 import type { Dashboard } from '../../api/http/services.js'
+import type { PlanLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/intent/funding.js'
-import type { Tier } from '../../domain/tiers.js'
+import type { GasBudgets, Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
@@ -79,6 +80,8 @@ const isApiPath = /^\/(v1|dashboard(?!\/api))\//
 /** Settings that a test may override. */
 type ApiSettings = {
   fundingLimits?: FundingLimits
+  gasBudgets?: GasBudgets
+  limits?: PlanLimits
   dashboard?: Partial<Dashboard>
   dashboardFolder?: string
   streamLimits?: Partial<StreamLimits>

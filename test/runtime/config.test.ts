@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { fundingLimitsOf, loadConfig, type ProcessRole } from '../../runtime/config.js'
+import {
+  dailyLimitsOf,
+  fundingLimitsOf,
+  gasBudgetsOf,
+  loadConfig,
+  type ProcessRole,
+} from '../../runtime/config.js'
 
 const common = {
   NETWORK: 'testnet',
@@ -70,6 +76,41 @@ describe('loadConfig', () => {
       expect(compose).toMatch(new RegExp(`^ {6}${name}: \\$\\{${name}:\\?`, 'm'))
       expect(settings).toMatch(new RegExp(`^echo "?${name}=.+$`, 'm'))
     }
+  })
+
+  test('api: gas is budgeted by plan on every network, or as set', () => {
+    const budgetsOf = (more: object) => gasBudgetsOf(loadConfig('api', { ...complete, ...more }))
+    expect(budgetsOf({})).toEqual({ free: 50, pro: 2_000, enterprise: 50_000 })
+    expect(budgetsOf({ GAS_BUDGET_USD_FREE: '7', GAS_BUDGET_USD_PRO: '0' })).toEqual({
+      ...{ free: 7, pro: undefined, enterprise: 50_000 },
+    })
+    const devnet = { NETWORK: 'devnet', DEVNET_FILE: '/devnet.json' }
+    expect(budgetsOf(devnet)).toMatchObject({ free: 1_000_000 })
+  })
+
+  test('smallest amounts: none on test networks, or as set, for the planning processes', () => {
+    const set = {
+      SMALLEST_AMOUNT_USD_BASE_SEPOLIA: '0.5',
+      SMALLEST_AMOUNT_USD_ARBITRUM_SEPOLIA: 'gas',
+    }
+    for (const role of ['api', 'worker'] as const) {
+      expect(loadConfig(role, { ...complete, ...set }).limits).toMatchObject({
+        smallest: {
+          ...{ 'ethereum-sepolia': 0n, 'arbitrum-sepolia': 'gas', 'base-sepolia': 500_000n },
+        },
+      })
+    }
+    expect(refusal('api', { ...complete, SMALLEST_AMOUNT_USD_BASE_SEPOLIA: '-1' })).toContain(
+      'SMALLEST_AMOUNT_USD_BASE_SEPOLIA: must be `gas` or dollars',
+    )
+  })
+
+  test('signer: the treasury pays a limited sum a day on a public network', () => {
+    const unitsOf = (more: object) =>
+      dailyLimitsOf(loadConfig('signer', { ...complete, ...more })).fundingDailyUnits
+    expect(unitsOf({})).toBe(100_000_000n)
+    expect(unitsOf({ NETWORK: 'devnet', DEVNET_FILE: '/devnet.json' })).toBeUndefined()
+    expect(unitsOf({ FUNDING_DAILY_LIMIT_USD: '3' })).toBe(3_000_000n)
   })
 
   test('keeps the order of several RPC URLs of a chain', () => {

@@ -87,7 +87,9 @@ export async function submitIntent(
   const attempt = (input: PlanInput) =>
     commit(async (trx) => {
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
-      return { status: 201, body: intentBody(services.registry, intent) }
+      // An intent without a plan counts when it is planned.
+      const gasUsd = intent.plan?.estimatedGasUsd ?? 0
+      return { status: 201, body: intentBody(services.registry, intent), gasUsd }
     })
   return planOnceIndexed(services, spender, { request, attempt, waitMs: services.indexingWaitMs })
 }

@@ -22,6 +22,7 @@ export type InvalidRequestReason = Known<
   | 'above_maximum'
   | 'above_fee_limit'
   | 'below_fee'
+  | 'below_minimum'
   | 'no_swap'
   | 'market_busy'
   | 'webhook_url_refused'

@@ -20,6 +20,7 @@ Reason = Literal[
     "above_maximum",
     "above_fee_limit",
     "below_fee",
+    "below_minimum",
     "no_swap",
     "market_busy",
     "webhook_url_refused",
