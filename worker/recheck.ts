@@ -92,9 +92,7 @@ async function contradictionOf(
 ): Promise<string | undefined> {
   const receipt = await readReceipt(endpoint, result.txHash)
   if (receipt?.blockHash === result.blockHash) {
-    return saysTheSame(endpoint.chain, receipt, result)
-      ? undefined
-      : 'its log states another result'
+    return isTheSame(endpoint.chain, receipt, result) ? undefined : 'its log states another result'
   }
   const block = await readBlock(endpoint, { blockNumber: result.blockNumber })
   if (!block) return undefined
@@ -105,7 +103,7 @@ async function contradictionOf(
     : 'its block has no such transaction'
 }
 
-function saysTheSame(chain: Chain, { logs }: Receipt, result: FinalResult): boolean {
+function isTheSame(chain: Chain, { logs }: Receipt, result: FinalResult): boolean {
   const own = logs.find(({ logIndex }) => logIndex === result.logIndex)
   const outcome = own && readOutcome(chain, own)
   if (!own || !outcome || !isOutcomeOf(outcome, result)) return false
