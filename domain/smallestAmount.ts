@@ -20,7 +20,8 @@ export function assertLargeEnough(
   amounts: SmallestAmounts = {},
 ): void {
   if (amountUnits === 'max') return
-  const gasUnits = usdUnits(plan.estimatedGasUsd)
+  // Gas of an unknown price refuses nothing.
+  const gasUnits = usdUnits(plan.estimatedGasUsd ?? 0)
   const least = largest(
     0n,
     ...chainsOf(plan).map((chain) => {

@@ -43,7 +43,7 @@ type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
  * respond, or the money is in blocks that are not indexed, the intent is stored `pending` and its workflow plans it.
  *
  * @param input - Its market was read before the transaction began, so that no chain can delay the transaction.
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST, also for an amount that is too small. UNAVAILABLE when the request cannot be planned later.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST. UNAVAILABLE when the request cannot be planned later.
  *   Nothing is stored then.
  */
 export async function storeIntent(

@@ -36,6 +36,7 @@ describe('assertLargeEnough', () => {
     const byGas: SmallestAmounts = { ethereum: 'gas' }
     expect(() => assertLargeEnough(lend(750_000n), plan, byGas)).toThrow(refused('0.750001'))
     assertLargeEnough(lend(750_001n), plan, byGas)
+    assertLargeEnough(lend(1n), { ...plan, estimatedGasUsd: null }, byGas)
   })
 
   test('a chain without an amount accepts any, and everything can be withdrawn anywhere', () => {
