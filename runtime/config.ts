@@ -45,15 +45,7 @@ export function loadConfig<R extends ProcessRole>(role: R, environment: Environm
     Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
   )
   const refillLimits = refills.safeParse(readRefillTexts(role, present))
-  const holds = failureHolds.safeParse(
-    Object.fromEntries(
-      chainNames.map((name) => [
-        name,
-        (role === 'relayer' ? present[failureHoldVariable(name)] : undefined) ??
-          failureHoldPresets[name],
-      ]),
-    ),
-  )
+  const holds = failureHolds.safeParse(readHoldTexts(role, present))
   const smallest = smallestAmounts.safeParse(readSmallestTexts(role, present))
   const faults = [
     ...describeIssues(parsed.error, ([name = '']) => String(name)),
@@ -104,6 +96,14 @@ function limitsIn(
     utilizationBps: BigInt(LEND_MAX_UTILIZATION_BPS ?? utilizationBps),
     cashTimes: BigInt(LEND_MIN_CASH_TIMES ?? cashTimes),
   }
+}
+
+/** Only the relayer settles failures. Other roles ignore these settings. */
+function readHoldTexts(role: ProcessRole, present: Environment) {
+  const textOf = (name: ChainName) =>
+    (role === 'relayer' ? present[failureHoldVariable(name)] : undefined) ??
+    failureHoldPresets[name]
+  return Object.fromEntries(chainNames.map((name) => [name, textOf(name)]))
 }
 
 /** Only the signer refills senders. Other roles ignore these settings. */
