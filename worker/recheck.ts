@@ -42,16 +42,20 @@ export async function recheckChain(tools: RecheckTools, client: ChainClient): Pr
   const { db } = tools
   const { chainId } = client.chain
   const state = await findChainState(db, chainId)
-  const found = state && (await findOther(client))
+  if (!state) return
+  const after = await findRechecked(db, chainId)
+  if (after === undefined) return setRechecked(db, chainId, state.finalizedBlock)
+  // An idle chain costs no call.
+  const stored = { after, upTo: state.finalizedBlock, count: SAMPLE }
+  if ((await sampleFinalResults(db, chainId, stored)).length === 0) return
+  const found = await findOther(client)
   if (!found) return
   const { endpoint, finalBlock } = found
   const upTo = finalBlock < state.finalizedBlock ? finalBlock : state.finalizedBlock
-  const after = await findRechecked(db, chainId)
-  const range = { after: after ?? upTo, upTo }
-  for (const result of await sampleFinalResults(db, chainId, { ...range, count: SAMPLE })) {
+  for (const result of await sampleFinalResults(db, chainId, { ...stored, upTo })) {
     await recheck(tools, endpoint, result)
   }
-  if (after === undefined || upTo > after) await setRechecked(db, chainId, upTo)
+  if (upTo > after) await setRechecked(db, chainId, upTo)
 }
 
 /** An endpoint other than the preferred one, and its final height. Undefined when none answers. */
