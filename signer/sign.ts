@@ -164,7 +164,7 @@ async function storeGroup(
   const { client, sender } = context
   const operations = group.map(({ operation }) => operation)
   try {
-    const { stored, broken } = await signAndStore(tools, context, group)
+    const { stored, broken, unlocked } = await signAndStore(tools, context, group)
     if (stored) {
       tools.log.info(
         { chain: client.chain.name, sender: sender.address, ...stored },
@@ -175,6 +175,8 @@ async function storeGroup(
       tools.log.warn({ err: error, operation: operation.id }, 'operation not signed')
       await release(tools, operation, error)
     }
+    // A pause must not count as a lost lease.
+    await returnAll(tools, unlocked)
   } catch (error) {
     const middle = Math.ceil(group.length / 2)
     if (group.length > 1) {
@@ -218,6 +220,11 @@ async function isHandedOver(
     await releaseAll(tools, operations, new ServiceError('RPC_ERROR', message, details))
     return true
   }
-  await Promise.all(operations.map((one) => returnOperation(tools.db, claimedBy(tools, one), 0)))
+  await returnAll(tools, operations)
   return true
+}
+
+/** Ends the leases that this signer still holds. */
+async function returnAll(tools: SignerTools, operations: Operation[]): Promise<void> {
+  await Promise.all(operations.map((one) => returnOperation(tools.db, claimedBy(tools, one), 0)))
 }

@@ -37,19 +37,20 @@ export type Broken = { operation: Operation; error: unknown }
  * signature exists exactly when its row holds it.
  *
  * @returns `stored` is undefined when no operation was left to sign. `broken` are the operations that could not be
- *   signed; the others are stored without them.
+ *   signed; the others are stored without them. `unlocked` may not be signed now: they are paused or not ours.
  */
 export async function signAndStore(
   tools: SignatureStoreTools & Pick<SignerTools, 'limits' | 'log'>,
   context: SigningContext & SenderState,
   prepared: Prepared[],
-): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
+): Promise<{ stored: Stored | undefined; broken: Broken[]; unlocked: Operation[] }> {
   const { db, keyring, operationGasWei } = tools
   return db.transaction(async (trx) => {
     await lockContention(trx, context, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockClaimed(trx, operations, keyring.leaseOwner)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
+    const unlocked = operations.filter((operation) => !live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, context, locked)
     const payments = admitted.filter((one) => one.kind === 'funding')
     await assertFunded(trx, context.client.chain.chainId, payments)
@@ -57,7 +58,7 @@ export async function signAndStore(
     const whole = admitted.filter(({ operation }) => signed.has(operation))
     const kept = await keepWithinDay(trx, tools, whole)
     const ours = kept.flatMap(({ operation }) => signed.get(operation) ?? [])
-    if (ours.length === 0) return { stored: undefined, broken }
+    if (ours.length === 0) return { stored: undefined, broken, unlocked }
     const storing = { db: trx, keyring, operationGasWei }
     for (const one of ours) await assertBound(storing, context.client.chain, one)
     const stored = await storeTransaction(storing, context, ours)
@@ -65,7 +66,7 @@ export async function signAndStore(
       trx,
       ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
     )
-    return { stored, broken }
+    return { stored, broken, unlocked }
   })
 }
 

@@ -77,6 +77,7 @@ export async function resubmit(
     { signed, renewal: delegation.renewal },
   )
   if (stored) log.warn({ ...facts, ...stored }, 'operation resubmitted')
+  else await returnOperation(tools.db, claimedBy(tools, operation), 0)
 }
 
 type DelegationState = { renewal?: DelegationRenewal | undefined; obstacle?: string }

@@ -202,13 +202,6 @@ describe(`pauses (PAUSES_SEED=${seed})`, () => {
       .whereNotIn('state', ['confirmed', 'final'])
       .select<{ id: string; state: string; message: string | null }[]>('id', 'state', 'message')
 
-  /** Operations whose signers were killed five times wait for an hour. The test need not. */
-  const endQuarantines = () =>
-    world
-      .db('operation')
-      .where({ state: 'deferred', code: 'INTERNAL' })
-      .update({ lost_leases: 0, retry_after: world.db.raw('clock_timestamp()') })
-
   /** Submits deferred operations again, like the activities. */
   async function submitAgain(): Promise<number> {
     const open = await readOpen()
@@ -262,7 +255,6 @@ describe(`pauses (PAUSES_SEED=${seed})`, () => {
     await Promise.all(storm)
 
     process.stdout.write(`pauses ${seed}: ${violations.length} violations\n`)
-    await endQuarantines()
     const kill = startLife('last')
     await world
       .waitUntil(async () => (await submitAgain()) === 0, CALM_MS)

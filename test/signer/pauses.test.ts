@@ -73,6 +73,24 @@ describe.each(targets)('while %s', (_, targetOf) => {
     expect(await signed(operationId)).toBe(true)
   })
 
+  test('an operation that is paused while it is prepared keeps no lease', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    let paused: Promise<void> | undefined
+    world.proxy.set(async () => {
+      paused ??= pause(targetOf(wallet))
+      await paused
+      return undefined
+    })
+    await world.sign()
+    world.proxy.set(undefined)
+    expect(paused).toBeDefined()
+    expect(await world.row(operationId)).toMatchObject({ state: 'queued', lease_owner: null })
+    await resume(targetOf(wallet))
+    await world.round()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', lost_leases: 0 })
+  })
+
   test('a signed operation without a transaction is not resubmitted', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const { operationId } = await world.lend(wallet, usdcUnits)
