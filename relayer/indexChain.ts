@@ -95,23 +95,12 @@ async function indexIdle(tools: IndexingTools, indexed: BlockId, head: Block): P
   const known = await readBlock(through, { blockNumber: indexed.number })
   if (!known) return false
   if (known.hash !== indexed.hash) return reorganise(tools, indexed)
-  const finalized = await findStoredFinal(tools, head)
+  const rarely = { ...tools, finalityMs: IDLE_FINALITY_FACTOR * tools.finalityMs }
+  const finalized = await findFinalizedRarely(rarely, head)
   const confirmed = head.number - BigInt(through.chain.confirmations) + 1n
   await index(tools, indexed, { blocks: [head], logs: [], ours: [], confirmed, finalized })
   seen.head = head.hash
   return false
-}
-
-/** The newest stored block that is final on the node; undefined between two reads. */
-async function findStoredFinal(tools: IndexingTools, head: Block): Promise<Block | undefined> {
-  const { db, through, finalityMs } = tools
-  const rarely = { ...tools, finalityMs: IDLE_FINALITY_FACTOR * finalityMs }
-  const finalized = await findFinalizedRarely(rarely, head)
-  if (!finalized) return undefined
-  const headers = await readHeaders(db, through.chain.chainId)
-  const stored = headers.find(({ number }) => number <= finalized.number)
-  const block = stored && (await readBlock(through, { blockNumber: stored.number }))
-  return block?.hash === stored?.hash ? block : undefined
 }
 
 /** The finalized block, read once per `finalityMs` only, because it advances slowly; undefined between two reads. */

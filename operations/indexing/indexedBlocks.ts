@@ -48,6 +48,26 @@ export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[])
   )
 }
 
+/** The stored hash of a block. `isGap`: it has none, and lies between two blocks that have one. */
+async function findHeader(
+  trx: Db,
+  chainId: number,
+  number: bigint,
+): Promise<{ hash: string | null; isGap: boolean }> {
+  const { rows } = await trx.raw<{ rows: { hash: string | null; isGap: boolean }[] }>(HEADER, {
+    chain: chainId,
+    number: number.toString(),
+  })
+  return rows[0] ?? { hash: null, isGap: false }
+}
+
+const HEADER = `
+with h as (select number, hash from block_header where chain_id = :chain),
+found as (select (select hash from h where number = :number) as hash)
+select hash, hash is null and exists (select from h where number < :number)
+  and exists (select from h where number > :number) as "isGap"
+from found`
+
 /** A move of the indexed block: forward, or back after a reorg. */
 export type IndexedMove = { from: BlockId; to: BlockToIndex }
 
@@ -137,15 +157,14 @@ export async function confirmUpTo(
 }
 
 /**
- * Stops watching everything up to a finalized block, if this block is a stored header. The failures up to it are final,
- * so their reserved money is released.
+ * Stops watching everything up to a finalized block, unless another header is stored at its height. The failures up to it
+ * are final, so their reserved money is released.
  */
 export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId): Promise<void> {
   const upTo = finalized.number.toString()
-  const canonical = await trx('block_header')
-    .where({ chain_id: chainId, number: upTo, hash: finalized.hash })
-    .first<BlockId | undefined>('number', 'hash')
-  if (!canonical) return
+  const stored = await findHeader(trx, chainId, finalized.number)
+  if (stored.hash ? stored.hash !== finalized.hash : !stored.isGap) return
+  if (stored.isGap) await insertHeaders(trx, chainId, [finalized])
   const done = await trx('operation')
     .where({ chain_id: chainId, state: 'confirmed' })
     .where('block_number', '<=', upTo)

@@ -74,6 +74,8 @@ describe('a missing final block', () => {
   const { world, orphan } = useWorld()
 
   test('error: stops the indexing with an error log, and nothing is rolled back', async () => {
+    const wallet = await world().createWallet(usdcUnits)
+    await world().lend(wallet, usdcUnits)
     await world().mine(20)
     await world().index()
     await orphan(18)

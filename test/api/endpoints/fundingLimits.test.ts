@@ -38,7 +38,7 @@ async function end(id: string, values: object): Promise<void> {
   const { account_id, wallet_id, chain_id } = funding
   await db('operation').insert({
     ...{ id: `op of ${id}`, intent_id: id, sequence: 1, kind: 'fund', min_block: 0 },
-    ...{ account_id, wallet_id, chain_id, chain_key: id, input: '{}', ...values },
+    ...{ account_id, wallet_id, chain_id, chain_key: id, ...values },
   })
 }
 

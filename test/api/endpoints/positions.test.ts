@@ -36,7 +36,7 @@ async function record(chain: ChainName, { id: walletId }: WalletBody, units: big
   const { account_id } = await walletOf(walletId)
   await db('operation').insert({
     ...{ id: `op_${id}`, intent_id: id, sequence: 1, kind: 'deposit', chain_id: chainId },
-    ...{ account_id, wallet_id: walletId, chain_key: id, input: '{}', min_block: 0 },
+    ...{ account_id, wallet_id: walletId, chain_key: id, min_block: 0 },
     ...{ state: 'confirmed', success: true, tx_hash: '0x01', block_number: 1, block_hash: '0x02' },
     ...{ log_index: 0, gas_used: '1', gas_cost_usd: '0', units: units.toString(), ...values },
   })
