@@ -39,6 +39,8 @@ export type InvalidRequestDetails = {
   reason?: InvalidRequestReason
   retryAfter?: number
   until?: string
+  /** The smallest amount, in whole tokens. */
+  smallest?: string
 }
 
 /** Money that other intents of the wallet have reserved. */
@@ -65,8 +67,11 @@ export type InsufficientFundsDetails = {
 
 export type RateLimitedDetails = {
   limit: number
-  window: Known<'1 minute' | '1 day' | 'open streams' | 'open intents'>
+  window: Known<'1 minute' | '1 day' | 'open streams' | 'open intents' | 'gas of a UTC day'>
   retryAfter: number
+  /** Gas of the day so far, and the estimate of the intent, USD. */
+  used?: number
+  required?: number
 }
 
 /** The parts of an error. `retryAfter` is in seconds. */
