@@ -155,7 +155,7 @@ describe('two chains of very different height', () => {
 
   test('a final block whose header only the other one stores changes nothing', async () => {
     await insertMinedStep(low, low.height - 6n, { state: 'confirmed' })
-    const foreign = { number: low.height - 4n, hash: '0xforeign' }
+    const foreign = { number: low.height - 5n, hash: '0xforeign' }
     await insertHeaders(database.db, high.id, [foreign])
     const before = await readRows(low)
     await finalizeUpTo(database.db, low.id, foreign)
