@@ -119,5 +119,5 @@ export function canBeEmptied({ position }: Source): boolean {
 /** Base units that markets lose by rounding. */
 const ROUNDING_UNITS = 10n
 
-/** Rounding dust beside an amount: at most 10 base units, and at most a thousandth of the amount. */
+/** Rounding dust of an amount: at most 10 base units, and at most a thousandth of the amount. */
 export const dustOf = (units: bigint): bigint => smallest(ROUNDING_UNITS, units / 1_000n)

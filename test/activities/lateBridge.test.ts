@@ -20,6 +20,7 @@ import {
   lendRequest,
   source,
   stranger,
+  whileMining,
 } from '../relayer/bridge/bridging.js'
 import type { StoredWallet } from '../../db/accounts/wallets.js'
 import { isUnsettled } from '../../domain/intent/waitReason.js'
@@ -101,17 +102,6 @@ function asked(times: number): () => Promise<boolean> {
 const waiting = { type: 'WAITING', nonRetryable: false }
 /** A late burn waits in its workflow at once. */
 const late = { settled: false, waitsFor: { code: 'ATTESTATION' } }
-
-/** Runs an activity while the chains mine blocks. */
-async function whileMining<T>(site: ChainSite, running: Promise<T>): Promise<T> {
-  const over = running.then(
-    () => true,
-    () => true,
-  )
-  const tick = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
-  while (!(await Promise.race([over, tick()]))) await site.round()
-  return running
-}
 
 describe('awaitAttestation', () => {
   test('sets no delay within the usual time, and returns its wait reason', async () => {

@@ -12,6 +12,7 @@ import {
   destination,
   lendRequest,
   source,
+  whileMining,
   whileRefusing,
 } from '../relayer/bridge/bridging.js'
 import type { StoredWallet } from '../../db/accounts/wallets.js'
@@ -40,17 +41,6 @@ async function age(intent: PlannedIntent, ms: number): Promise<void> {
   const burnedAt = new Date(Date.now() - ms)
   const id = world.idOf(intent, 1, 'bridge')
   await world.db('burn').where({ operation_id: id }).update({ burned_at: burnedAt })
-}
-
-/** Runs an activity while the destination mines blocks. */
-async function whileMining<T>(running: Promise<T>): Promise<T> {
-  const over = running.then(
-    () => true,
-    () => true,
-  )
-  const tick = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
-  while (!(await Promise.race([over, tick()]))) await to.round()
-  return running
 }
 
 describe('a mint that the destination refuses', () => {
@@ -86,7 +76,7 @@ describe('a mint that the destination refuses', () => {
       await expect(minting()).rejects.toMatchObject(waiting)
     })
     await world.db('operation').where(mintRow).update({ retry_after: new Date() })
-    const { txHash } = await whileMining(world.settle(world.activities.mint, input))
+    const { txHash } = await whileMining(to, world.settle(world.activities.mint, input))
     expect((await world.intent(intent))?.error).toMatchObject({
       ...{ code: 'BRIDGE_TIMEOUT', recovery: { txHash, chain: destination, amount: '0.9999' } },
     })
@@ -106,7 +96,7 @@ describe('a mint that the destination refuses', () => {
     expect((result as { againMs: number }).againMs).toBeLessThanOrEqual(giveUpMs / 2 + 1)
     expect(await world.intent(intent)).toMatchObject({ delay: { code: 'BRIDGE_TIMEOUT' } })
     await to.broadcast()
-    await whileMining(world.settle(world.activities.mint, { ...inputOf(intent), nonce }))
+    await whileMining(to, world.settle(world.activities.mint, { ...inputOf(intent), nonce }))
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
   })
 })

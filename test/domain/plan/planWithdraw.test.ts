@@ -77,7 +77,7 @@ describe('planIntent, withdraw: an amount', () => {
     expect(planIntent(withdraw('10'), short).steps[0]).not.toHaveProperty('everything')
   })
 
-  test('leaves no rounding dust in a market, and takes no more than that beside the amount', () => {
+  test('leaves no rounding dust in a market, and takes no more than that in addition to the amount', () => {
     const emptying = (available: string) => {
       const state = market(aave(available), comet('500'))
       const cheap = { ...state, rates: [rateOf('base', 1), rateOf('base', 2, compound)] }

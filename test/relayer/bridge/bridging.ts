@@ -59,3 +59,14 @@ export async function expectMinted(world: BridgeWorld, intent: PlannedIntent, un
   expect(await world.at(source).usdcOf(address)).toBe(0n)
   return row
 }
+
+/** Runs an activity while a chain mines blocks. */
+export async function whileMining<T>(site: ChainSite, running: Promise<T>): Promise<T> {
+  const isSettled = running.then(
+    () => true,
+    () => true,
+  )
+  const tick = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
+  while (!(await Promise.race([isSettled, tick()]))) await site.round()
+  return running
+}
