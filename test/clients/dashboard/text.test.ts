@@ -6,7 +6,13 @@ import {
   sumText,
   usdText,
 } from '../../../clients/dashboard/src/text/amount.js'
-import { chainText, protocolText, shorten } from '../../../clients/dashboard/src/text/shorten.js'
+import {
+  chainText,
+  marketText,
+  namesIn,
+  protocolText,
+} from '../../../clients/dashboard/src/text/names.js'
+import { shorten } from '../../../clients/dashboard/src/text/shorten.js'
 import { agoText, durationText } from '../../../clients/dashboard/src/text/time.js'
 
 const EN = 'en'
@@ -126,4 +132,32 @@ test('chainText and protocolText: unknown names stay unchanged', () => {
   expect(chainText('optimism')).toBe('optimism')
   expect(protocolText('aave-v3')).toBe('Aave v3')
   expect(protocolText('morpho')).toBe('morpho')
+})
+
+test('marketText: the protocol on the chain, and the chain alone without a protocol', () => {
+  expect(marketText({ protocol: 'aave-v3', chain: 'base-sepolia' })).toBe('Aave v3 on Base Sepolia')
+  expect(marketText({ chain: 'arbitrum-sepolia' })).toBe('Arbitrum Sepolia')
+  expect(marketText({ protocol: 'morpho', chain: 'optimism' })).toBe('morpho on optimism')
+})
+
+describe('namesIn', () => {
+  test('names the chains and protocols of a sentence', () => {
+    expect(
+      namesIn(
+        'aave-v3 on base-sepolia pays 4.12 %. The money comes from arbitrum-sepolia. ' +
+          'Next comes erc4626 on ethereum-sepolia: it pays less, 3.70 %.',
+      ),
+    ).toBe(
+      'Aave v3 on Base Sepolia pays 4.12 %. The money comes from Arbitrum Sepolia. ' +
+        'Next comes ERC-4626 vault on Ethereum Sepolia: it pays less, 3.70 %.',
+    )
+  })
+
+  test.each([
+    'One base unit is missing.',
+    'Send a read-only key to https://base-sepolia.example.com/aave-v3.',
+    'The chain optimism-sepolia is unknown.',
+  ])('keeps other words: %s', (sentence) => {
+    expect(namesIn(sentence)).toBe(sentence)
+  })
 })

@@ -10,28 +10,3 @@ export function shorten(id: string): string {
   if (rest.length <= 12) return id
   return `${prefix}${rest.slice(0, 4)}…${rest.slice(-4)}`
 }
-
-const chainWords: Record<string, string> = {
-  ethereum: 'Ethereum',
-  arbitrum: 'Arbitrum',
-  base: 'Base',
-  sepolia: 'Sepolia',
-}
-
-/** `arbitrum-sepolia` as a display name: `Arbitrum Sepolia`. Unknown words stay unchanged. */
-export const chainText = (chain: string) =>
-  chain
-    .split('-')
-    .map((word) => chainWords[word] ?? word)
-    .join(' ')
-
-const protocols: Record<string, string> = {
-  'aave-v3': 'Aave v3',
-  'compound-v3': 'Compound v3',
-  erc4626: 'ERC-4626 vault',
-  cctp: 'CCTP',
-  'uniswap-v3': 'Uniswap v3',
-}
-
-/** `aave-v3` as a display name. Unknown protocols stay unchanged. */
-export const protocolText = (protocol: string) => protocols[protocol] ?? protocol

@@ -4,7 +4,8 @@ import type { ReactNode } from 'react'
 import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { aboutUsd, percentText, usdText } from '../../text/amount.js'
-import { chainText, protocolText, shorten } from '../../text/shorten.js'
+import { marketText } from '../../text/names.js'
+import { shorten } from '../../text/shorten.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Facts } from '../../ui/values/Facts.js'
 import { Time } from '../../ui/values/Time.js'
@@ -58,8 +59,7 @@ type FactRows = [name: string, value: ReactNode][]
 function planFacts({ executionPlan: plan }: Intent): FactRows {
   if (!plan) return []
   return [
-    ['Destination', chainText(plan.targetChain)],
-    ['Market', plan.targetProtocol && protocolText(plan.targetProtocol)],
+    ['Destination', marketText({ protocol: plan.targetProtocol, chain: plan.targetChain })],
     ['Expected rate', plan.expectedApy !== undefined && percentText(plan.expectedApy)],
   ]
 }

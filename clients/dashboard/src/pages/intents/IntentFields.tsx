@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { balancesQuery } from '../../api/queries.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText } from '../../text/names.js'
 import { SelectField, TextField } from '../../ui/forms/Field.js'
 import { amountText, sumText } from '../../text/amount.js'
 import { amountFault, type IntentForm } from './request.js'

@@ -10,6 +10,7 @@ import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { State } from '../../ui/feedback/State.js'
 import { Timeline } from '../../ui/Timeline.js'
 import { amountText } from '../../text/amount.js'
+import { namesIn } from '../../text/names.js'
 import { IntentActions } from './IntentActions.js'
 import { IntentFacts } from './IntentFacts.js'
 import { Alternatives, Warnings } from './Options.js'
@@ -77,7 +78,7 @@ function Reasons({ plan }: { plan: NonNullable<Intent['executionPlan']> }) {
     <>
       <Section title="Why this plan">
         <Warnings plan={plan} />
-        <p className="max-w-2xl text-sm text-ink-2">{plan.reasoning}</p>
+        <p className="max-w-2xl text-sm text-ink-2">{namesIn(plan.reasoning)}</p>
       </Section>
       <Alternatives plan={plan} />
     </>

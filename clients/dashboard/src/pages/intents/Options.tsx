@@ -1,6 +1,6 @@
 import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { marketText, namesIn } from '../../text/names.js'
 import { Section } from '../../ui/PageHead.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 
@@ -11,20 +11,13 @@ type AlternativeMarket = NonNullable<IntentPlan['alternatives']>[number]
 export function Warnings({ plan: { warnings } }: { plan: IntentPlan }) {
   return warnings?.map(({ code, message }) => (
     <p key={code} className="mb-3 rounded-md bg-waiting-soft px-3 py-2 text-sm text-waiting">
-      {message}
+      {namesIn(message)}
     </p>
   ))
 }
 
 const columns: Column<AlternativeMarket>[] = [
-  {
-    name: 'Market',
-    cell: ({ protocol, chain }) => (
-      <>
-        {protocolText(protocol)} <span className="text-ink-3">{chainText(chain)}</span>
-      </>
-    ),
-  },
+  { name: 'Market', cell: marketText },
   { name: 'Rate', width: 'w-20', align: 'right', cell: ({ apy }) => percentText(apy) },
   {
     name: 'Net per year',
@@ -36,8 +29,8 @@ const columns: Column<AlternativeMarket>[] = [
     name: 'Why not',
     from: 'md',
     cell: ({ why }) => (
-      <span title={why} className="text-ink-2">
-        {why}
+      <span title={namesIn(why)} className="text-ink-2">
+        {namesIn(why)}
       </span>
     ),
   },

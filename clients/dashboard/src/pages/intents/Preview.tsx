@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
 import type { DryRun } from '../../api/types.js'
 import { aboutUsd, percentText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { chainText, marketText, namesIn } from '../../text/names.js'
 import { Facts } from '../../ui/values/Facts.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { Section } from '../../ui/PageHead.js'
@@ -52,7 +52,7 @@ export function Preview({ request, preview: { data, error, isFetching, refetch }
 }
 
 function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
-  const { steps, targetChain, targetProtocol, expectedApy, reasoning } = plan
+  const { steps, expectedApy, reasoning } = plan
   return (
     <>
       <Warnings plan={plan} />
@@ -73,8 +73,7 @@ function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
       <Section title="Return and costs">
         <Facts
           of={[
-            ['Destination', chainText(targetChain)],
-            ['Market', targetProtocol && protocolText(targetProtocol)],
+            ['Destination', marketText({ protocol: plan.targetProtocol, chain: plan.targetChain })],
             ['Current rate', expectedApy !== undefined && percentText(expectedApy)],
             ['Gas, paid by the service', aboutUsd(plan.estimatedGasUsd)],
             ['Estimated time', plan.estimatedTime],
@@ -82,7 +81,7 @@ function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
         />
       </Section>
       <Section title="Why">
-        <p className="max-w-2xl text-sm text-ink-2">{reasoning}</p>
+        <p className="max-w-2xl text-sm text-ink-2">{namesIn(reasoning)}</p>
       </Section>
       <Alternatives plan={plan} />
     </>

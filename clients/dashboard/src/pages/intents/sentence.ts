@@ -1,6 +1,6 @@
 import type { Funds, Intent } from '../../api/types.js'
 import { amountText, percentText, usdText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { chainText, marketText, namesIn } from '../../text/names.js'
 import { durationText } from '../../text/time.js'
 import { stepText } from './timeline.js'
 
@@ -17,9 +17,11 @@ export function sentenceOf(intent: Intent): string {
     case 'completed':
       return completedSentence(intent)
     case 'failed':
-      return error?.message ?? 'The intent failed.'
+      return error ? namesIn(error.message) : 'The intent failed.'
     case 'pending':
-      return waitingFor?.message ?? 'Stored. Planning starts when the chains answer.'
+      return waitingFor
+        ? namesIn(waitingFor.message)
+        : 'Stored. Planning starts when the chains answer.'
     case 'planning':
       return 'Planned. The first step starts soon.'
     case 'executing':
@@ -31,7 +33,7 @@ function executingSentence({ executionPlan, currentStep, waitingFor }: Intent): 
   const steps = executionPlan?.steps ?? []
   const step = steps.find(({ sequence }) => sequence === currentStep)
   const place = step && `Step ${step.sequence} of ${steps.length}: ${stepText(step)}.`
-  const parts = [place, waitingFor?.message].filter(Boolean)
+  const parts = [place, waitingFor && namesIn(waitingFor.message)].filter(Boolean)
   return parts.join(' ') || 'The intent is executing.'
 }
 
@@ -58,6 +60,6 @@ function completedSentence(intent: Intent): string {
 export function fundsText({ chain, asset, amount, protocol }: Funds[number]): string {
   const sum = `${amountText(amount)} ${asset}`
   if (chain === 'bridge') return `${sum} in the bridge, between two chains`
-  const holder = protocol ? `lent to ${protocolText(protocol)}` : 'in the wallet'
-  return `${sum} ${holder} on ${chainText(chain)}`
+  if (protocol) return `${sum} lent to ${marketText({ protocol, chain })}`
+  return `${sum} in the wallet on ${chainText(chain)}`
 }

@@ -1,5 +1,5 @@
 import type { Intent, Step, Transaction } from '../../api/types.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { chainText, namesIn, protocolText } from '../../text/names.js'
 import { amountText } from '../../text/amount.js'
 import type { StateName } from '../../ui/feedback/State.js'
 import type { TimelineRow } from '../../ui/Timeline.js'
@@ -38,7 +38,7 @@ function stepRow(step: Step, own: Transaction[], failure: string | undefined): T
     ...spanOf(step),
     // A bridge shows the wait reason at the part that waits.
     ...(waitingFor && !hasParts && noteOf(waitingFor)),
-    ...(failure !== undefined && { note: failure }),
+    ...(failure !== undefined && { note: namesIn(failure) }),
     ...(!hasParts && linkOf(step.txHash, own)),
   }
 }
@@ -71,7 +71,7 @@ const spanOf = ({ startedAt, endedAt }: TimeSpan | Step) => ({
 })
 
 const noteOf = ({ message, since, usualSeconds }: NonNullable<Step['waitingFor']>) => ({
-  ...{ note: message, since },
+  ...{ note: namesIn(message), since },
   ...(usualSeconds !== undefined && { usualMs: usualSeconds * 1_000 }),
 })
 

@@ -1,5 +1,5 @@
 import type { Intent } from '../../api/types.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText } from '../../text/names.js'
 import type { StateName } from '../../ui/feedback/State.js'
 
 /** The state of an intent and its label. A cancelled intent differs from a failed one. */

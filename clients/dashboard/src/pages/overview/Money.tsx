@@ -1,6 +1,6 @@
 import type { OverviewState } from '../../api/types.js'
 import { sumText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { marketText } from '../../text/names.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Section } from '../../ui/PageHead.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
@@ -8,8 +8,7 @@ import { Table, type Column } from '../../ui/tables/Table.js'
 type MarketTotal = OverviewState['money']['markets'][number]
 
 const columns: Column<MarketTotal>[] = [
-  { name: 'Chain', cell: ({ chain }) => <span title={chain}>{chainText(chain)}</span> },
-  { name: 'Protocol', cell: ({ protocol }) => protocolText(protocol) },
+  { name: 'Market', cell: (market) => <span title={market.chain}>{marketText(market)}</span> },
   {
     name: 'Deposited',
     align: 'right',

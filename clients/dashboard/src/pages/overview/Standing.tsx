@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { overviewQuery, yieldsQuery } from '../../api/queries.js'
 import type { OverviewState } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { marketText } from '../../text/names.js'
 import { exactText } from '../../text/time.js'
 import { Figures } from '../../ui/values/Figures.js'
 
@@ -11,7 +11,7 @@ export function Standing() {
   const { data } = useQuery(overviewQuery)
   const { data: yields } = useQuery(yieldsQuery)
   const best = yields?.best
-  const market = best && `best rate: ${protocolText(best.protocol ?? '')}, ${chainText(best.chain)}`
+  const market = best && `best rate: ${marketText(best)}`
   return (
     <Figures
       of={[

@@ -1,6 +1,6 @@
 import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText, namesIn } from '../../text/names.js'
 import { Section } from '../../ui/PageHead.js'
 import { State } from '../../ui/feedback/State.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
@@ -110,12 +110,12 @@ function Faults({ state: { chain, disabled, checks } }: { state: ChainReadiness 
       <ul className="space-y-0.5 text-ink-2">
         {disabled.map(({ capability, what, reason }) => (
           <li key={capability}>
-            <span className="text-waiting">Disabled: {what}.</span> {reason}.
+            <span className="text-waiting">Disabled: {what}.</span> {namesIn(reason)}.
           </li>
         ))}
         {failed.map(({ check, detail }) => (
           <li key={check}>
-            {check}: {detail}.
+            {check}: {namesIn(detail)}.
           </li>
         ))}
       </ul>

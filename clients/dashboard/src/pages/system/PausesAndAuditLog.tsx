@@ -1,5 +1,5 @@
 import type { System } from '../../api/types.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText } from '../../text/names.js'
 import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
 import { Table, type Column } from '../../ui/tables/Table.js'

@@ -1,6 +1,6 @@
 import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText } from '../../text/names.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'

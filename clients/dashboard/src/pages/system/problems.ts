@@ -1,5 +1,5 @@
 import type { System } from '../../api/types.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText, namesIn } from '../../text/names.js'
 
 /** The problems for an operator, one sentence each. Empty in a healthy deployment. */
 export function problemsOf(system: System): string[] {
@@ -24,7 +24,9 @@ function chainProblems({ chain, answered, endpoints, disabled }: CheckedChain): 
   return [
     ...(answered ? [] : [`${name} did not answer enough checks.`]),
     ...bad.map(({ position, state }) => `Endpoint ${position} of ${name}: ${state}.`),
-    ...disabled.map(({ what, reason }) => `${capitalize(what)} is disabled on ${name}: ${reason}.`),
+    ...disabled.map(
+      ({ what, reason }) => `${capitalize(what)} is disabled on ${name}: ${namesIn(reason)}.`,
+    ),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { Balances } from '../../api/types.js'
 import { usdText } from '../../text/amount.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText } from '../../text/names.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 

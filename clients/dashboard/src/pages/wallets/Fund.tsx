@@ -3,7 +3,7 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { balancesQuery, sessionQuery } from '../../api/queries.js'
 import type { Funding } from '../../api/types.js'
-import { chainText } from '../../text/shorten.js'
+import { chainText, namesIn } from '../../text/names.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Notice } from '../../ui/feedback/Notice.js'
 
@@ -33,7 +33,7 @@ export function Fund({ walletId }: { walletId: string }) {
           {fund.data.amount} {fund.data.asset} is on its way to {chainText(fund.data.chain)}.
         </Notice>
       )}
-      {fund.error && <Notice isBad>{fund.error.message}</Notice>}
+      {fund.error && <Notice isBad>{namesIn(fund.error.message)}</Notice>}
     </>
   )
 }

@@ -1,20 +1,13 @@
 import type { Positions } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { chainText, marketText } from '../../text/names.js'
 import { Amount } from '../../ui/values/Amount.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 
 type PositionRow = Positions['positions'][number]
 
 const columns: Column<PositionRow>[] = [
-  {
-    name: 'Market',
-    cell: ({ protocol, chain }) => (
-      <>
-        {protocolText(protocol)} <span className="text-ink-3">{chainText(chain)}</span>
-      </>
-    ),
-  },
+  { name: 'Market', cell: marketText },
   { name: 'Rate', align: 'right', width: 'w-24', from: 'sm', cell: ({ apy }) => percentText(apy) },
   {
     name: 'Deposited',

@@ -1,6 +1,6 @@
 import type { Yields } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { chainText, marketText, namesIn } from '../../text/names.js'
 import { Sparkline } from '../../ui/charts/Sparkline.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
 import { marketKey, sparkPath, type Series } from './series.js'
@@ -10,21 +10,19 @@ type RateRow = Yields['rates'][number] & { isBest: boolean; path: string | undef
 const columns: Column<RateRow>[] = [
   {
     name: 'Market',
-    cell: ({ protocol, isBest }) => (
-      <>
-        {protocolText(protocol)}
-        {isBest && <span className="ml-2 text-xs font-medium text-done">best</span>}
-      </>
+    cell: (rate) => (
+      <span title={marketText(rate)}>
+        {marketText(rate)}
+        {rate.isBest && <span className="ml-2 text-xs font-medium text-done">best</span>}
+      </span>
     ),
   },
-  { name: 'Chain', cell: ({ chain }) => <span title={chain}>{chainText(chain)}</span> },
   { name: 'Asset', width: 'w-24', from: 'sm', cell: ({ asset }) => asset },
   {
     name: '7 days',
     width: 'w-32',
     from: 'md',
-    cell: ({ path, protocol, chain }) =>
-      path && <Sparkline path={path} label={`${protocolText(protocol)} on ${chainText(chain)}`} />,
+    cell: (rate) => rate.path && <Sparkline path={rate.path} label={marketText(rate)} />,
   },
   {
     name: 'Rate',
@@ -52,9 +50,12 @@ export function RateTable({ yields, series }: { yields: Yields; series: Series |
           No answer from {unavailable.map(chainText).join(', ')}.
         </p>
       )}
-      {disabled?.map(({ chain, protocol, asset, reason }) => (
-        <p key={`${chain} ${protocol} ${asset}`} className="mt-2 text-sm text-ink-2">
-          Disabled: {protocolText(protocol)} on {chainText(chain)}, {reason}.
+      {disabled?.map((market) => (
+        <p
+          key={`${market.chain} ${market.protocol} ${market.asset}`}
+          className="mt-2 text-sm text-ink-2"
+        >
+          Disabled: {marketText(market)}, {namesIn(market.reason)}.
         </p>
       ))}
     </>

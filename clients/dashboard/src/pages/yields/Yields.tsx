@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { yieldWeekQuery, yieldsQuery } from '../../api/queries.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { marketText, namesIn } from '../../text/names.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
@@ -19,7 +19,7 @@ export function Yields() {
   const series = useMemo(() => history.data && seriesOf(history.data.data), [history.data])
   return (
     <>
-      <PageHead title="Yields">{now.data?.best?.reasoning}</PageHead>
+      <PageHead title="Yields">{now.data?.best && namesIn(now.data.best.reasoning)}</PageHead>
       <Section title="Current rates">
         {now.data ? (
           <RateTable yields={now.data} series={series} />
@@ -54,5 +54,5 @@ export function Yields() {
 
 function nameOf(key: string): string {
   const [chain = '', protocol = '', asset = ''] = key.split(' ')
-  return `${protocolText(protocol)}, ${chainText(chain)}, ${asset}`
+  return `${marketText({ protocol, chain })}, ${asset}`
 }

@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react'
 import { ApiFailure } from '../../api/call.js'
+import { namesIn } from '../../text/names.js'
 import { Button } from '../forms/Button.js'
 import { Copy } from '../values/Copy.js'
 
@@ -7,7 +8,7 @@ type Props = { error: unknown; retry?: () => void }
 
 /** An error with its message, request id and retry button. */
 export function Failure({ error, retry }: Props) {
-  const message = error instanceof Error ? error.message : 'Something went wrong.'
+  const message = error instanceof Error ? namesIn(error.message) : 'Something went wrong.'
   const requestId = error instanceof ApiFailure ? error.requestId : undefined
   return (
     <div
