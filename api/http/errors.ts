@@ -2,7 +2,7 @@ import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.
 import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge, hideCharge } from './credits.js'
 import { AnsweredLate, mayBeCommitted } from './deadline.js'
-import { noteCode } from './requestLog.js'
+import { noteRefusal } from './requestLog.js'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Log } from '../../runtime/log.js'
 
@@ -51,7 +51,7 @@ export function handleErrors(log: Log): ErrorRequestHandler {
   }
 }
 
-/** Converts an error for the caller. Logs it, notes its code for the request log, and resets the charge in the headers. */
+/** Converts an error for the caller. Logs it, notes it for the request log, and resets the charge in the headers. */
 export function noteError(log: Log, response: Response, error: unknown): ServiceError {
   const requestId = String(response.locals.requestId)
   if (error instanceof AnsweredLate) log.info({ requestId }, 'late request rolled back')
@@ -62,8 +62,9 @@ export function noteError(log: Log, response: Response, error: unknown): Service
   const isUnknown = known.code === 'UNAVAILABLE' && mayBeCommitted(response)
   if (isUnknown) hideCharge(response)
   else forgetCharge(response)
-  noteCode(response, known.code)
-  return isUnknown ? outcomeUnknown() : known
+  const sent = isUnknown ? outcomeUnknown() : known
+  noteRefusal(response, sent)
+  return sent
 }
 
 function outcomeUnknown(): ServiceError {

@@ -1,13 +1,16 @@
 import { recordRequests, type RequestEntry } from '../../db/usage/requests.js'
 import { RETRY_MS } from '../../runtime/durations.js'
+import { refusalOf } from './refusals/refusal.js'
 import type { Response } from 'express'
+import type { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../../db/client/connect.js'
+import type { Given } from './input.js'
 import type { Log } from '../../runtime/log.js'
 
 /** A batch is written at this age or this size. */
 const BATCH_MS = 1_000
 const BATCH_SIZE = 2_000
-/** Some seconds of peak load, and a few megabytes. Further entries are dropped. */
+/** Some seconds of peak load, and a few megabytes, or 30 MB of refusals. Further entries are dropped. */
 const MAX_WAITING = 10_000
 /** Logged status of a request whose caller disconnected before the response (nginx uses the same number). */
 const CLIENT_CLOSED_REQUEST = 499
@@ -140,7 +143,9 @@ type LoggedCaller = { accountId: string; keyDigest: string } | { accountId: stri
 /** Facts that are collected while a request is processed and read when it is finished. */
 type Noted = {
   sender?: LoggedCaller
-  code?: string
+  error?: ServiceError
+  /** The input of a tool. That of other calls is in their request. */
+  given?: Given
   walletId?: string
   resourceId?: string
   base?: string
@@ -161,14 +166,14 @@ export function noteSender(response: Response, sender: LoggedCaller): void {
   noted.later?.()
 }
 
-/** Notes the error code of the response. */
-export function noteCode(response: Response, code: string): void {
-  notedOf(response).code = code
+/** Notes the error of the response. */
+export function noteRefusal(response: Response, error: ServiceError): void {
+  notedOf(response).error = error
 }
 
-/** Notes the tool of an MCP call. */
-export function noteTool(response: Response, name: string): void {
-  notedOf(response).tool = name
+/** Notes the tool of an MCP call and its input. */
+export function noteTool(response: Response, name: string, given: Given): void {
+  Object.assign(notedOf(response), { tool: name, given })
 }
 
 const walletIds = /^svc_wallet_[0-9a-z]{26}$/
@@ -201,7 +206,7 @@ export function keepRequest(
   { requestId, at, ms }: { requestId: string; at: Date; ms: number },
 ): void {
   const noted = notedOf(response)
-  const { sender, code, walletId, resourceId } = noted
+  const { sender, error, walletId, resourceId } = noted
   if (!sender) {
     if (refusals.has(response.statusCode)) log.addUnknown()
     // The caller disconnected before authentication finished.
@@ -219,11 +224,17 @@ export function keepRequest(
     path: patternOf(response),
     walletId,
     resourceId,
-    code,
+    code: error?.code,
+    refusal: error && JSON.stringify(refusalOf(error, inputOf(response))),
     status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST,
     credits: Number(response.getHeader('X-Credits-Charged') ?? 0),
   })
 }
+
+const inputOf = (response: Response) => ({
+  given: notedOf(response).given ?? response.req,
+  idempotencyKey: response.req.get('idempotency-key'),
+})
 
 /** The route pattern of a request, never its URL: identifiers of callers must not reach a log. */
 export function patternOf(response: Response): string {

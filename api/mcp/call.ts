@@ -31,9 +31,9 @@ export async function openCall(
   { tool, args }: ToolCall,
 ): Promise<OpenCall> {
   const { route, scheme } = tool
-  noteTool(response, tool.name)
-  const context = toRequestContext(services, response, route.purpose)
   const given = toGiven(route, args)
+  noteTool(response, tool.name, given)
+  const context = toRequestContext(services, response, route.purpose)
   const respond = await route.open(context, scheme, given.params).catch(toRefused)
   let wasRun = false
   return {

@@ -47,8 +47,21 @@ export const requestEntry = z.strictObject({
   /** Sent with a key or by a signed-in user: one of the two is null. */
   keyId: text.nullable(),
   userId: text.nullable(),
+  /** The key as the list of keys shows it. */
+  key: z.strictObject({ name: text, prefix: text, lastFour: text }).nullable(),
   walletId: text.nullable(),
   resourceId: text.nullable(),
+  /** Why the call was refused, without secrets. Null for a call without an error. */
+  refusal: z
+    .strictObject({
+      message: text,
+      /** `value`: in JSON, for fields that hold no free text. */
+      issues: z
+        .array(z.strictObject({ path: text, message: text, value: text.optional() }))
+        .optional(),
+      idempotencyKey: text.optional(),
+    })
+    .nullable(),
 })
 
 const sums = { requests: count, errors: count, credits: count }

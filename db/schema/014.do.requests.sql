@@ -9,7 +9,7 @@ create table request_log (
   -- Id of the API key or the user.
   caller_id text not null,
   method text not null,
-  -- The route pattern. Values in paths, queries and bodies are not kept.
+  -- The route pattern. Values in paths, queries and bodies are not kept, apart from refused fields.
   path text not null,
   -- The wallet of the request. Null: none, or several.
   wallet_id text collate "C",
@@ -20,6 +20,8 @@ create table request_log (
   code text,
   credits int not null check (credits >= 0),
   ms int not null check (ms >= 0),
+  -- Of an error: its message, the refused fields and the Idempotency-Key, redacted. Null: no error, or too large.
+  refusal json check (octet_length(refusal::text) <= 8192),
   primary key (account_id, id, at)
 ) partition by range (at);
 create table request_log_default partition of request_log default;
@@ -64,7 +66,7 @@ grant select (account_id, day, caller_id, endpoint), delete on request_day to st
 -- Columns instead of JSON rows cost a fifth of the time to parse.
 create function record_requests(p_accounts text[], p_keys text[], p_users text[], p_methods text[], p_paths text[],
   p_calls int[], p_ids text[], p_times bigint[], p_wallets text[], p_resources text[], p_statuses smallint[],
-  p_codes text[], p_credits int[], p_ms int[]) returns void
+  p_codes text[], p_credits int[], p_ms int[], p_refusals text[]) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   -- A crash may lose the last rows together with their sums. No response waits for the disk.
@@ -76,11 +78,12 @@ begin
     left join api_key k on k.key_hash = decode(c.key, 'base64')
   ), request as materialized (
     select *, to_timestamp(time / 1000.0) as at
-    from unnest(p_calls, p_ids, p_times, p_wallets, p_resources, p_statuses, p_codes, p_credits, p_ms)
-      as r (place, id, time, wallet, resource, status, code, credits, ms)
+    from unnest(p_calls, p_ids, p_times, p_wallets, p_resources, p_statuses, p_codes, p_credits, p_ms,
+      p_refusals) as r (place, id, time, wallet, resource, status, code, credits, ms, refusal)
   ), kept as (
     insert into request_log
-    select c.account, r.id, r.at, c.caller, c.method, c.path, r.wallet, r.resource, r.status, r.code, r.credits, r.ms
+    select c.account, r.id, r.at, c.caller, c.method, c.path, r.wallet, r.resource, r.status, r.code, r.credits, r.ms,
+      case when octet_length(r.refusal) <= 8192 then r.refusal::json end
     from request r join call c using (place)
   ), counted as (
     select place, (at at time zone 'UTC')::date as day, count(*) as requests,

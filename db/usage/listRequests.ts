@@ -19,6 +19,16 @@ export type RequestRow = {
   code: string | null
   credits: number
   ms: number
+  /** The message and the refused fields of an error, redacted. */
+  refusal: RefusalRow | null
+  /** The API key of the caller. Null for a member. */
+  key: { name: string; prefix: string; lastFour: string } | null
+}
+
+type RefusalRow = {
+  message: string
+  issues?: { path: string; message: string; value?: string }[]
+  idempotencyKey?: string
 }
 
 const requestColumns = [
@@ -33,7 +43,10 @@ const requestColumns = [
   'code',
   'credits',
   'ms',
+  'refusal',
 ]
+const KEY = `(select json_build_object('name', k.name, 'prefix', k.prefix, 'lastFour', k.last_four)
+  from api_key k where k.id = request_log.caller_id) as key`
 
 /** Filter of an account's requests. Undefined fields do not restrict. */
 export type RequestFilter = {
@@ -64,7 +77,11 @@ export async function listRequests(
     const query = sliced(db('request_log').where({ account_id: accountId }), 'id', slice)
     restrictRequests(query, filter)
     within(db, query, part)
-    found = await selectScoped<RequestRow>(db, accountId, query.select(requestColumns))
+    found = await selectScoped<RequestRow>(
+      db,
+      accountId,
+      query.select(...requestColumns, db.raw(KEY)),
+    )
     if (found.length > slice.limit) break
   }
   return found

@@ -3,7 +3,7 @@ import { keepPartitions } from '../client/partitions.js'
 import { runPrepared } from '../client/prepared.js'
 import type { Db } from '../client/connect.js'
 
-/** An entry of the request log. It contains no text of the caller: no body, query or header. */
+/** An entry of the request log. Its only text of the caller is that of its refusal. */
 export type RequestEntry = {
   id: string
   at: Date
@@ -21,6 +21,8 @@ export type RequestEntry = {
   status: number
   /** Error code of the response. */
   code: string | undefined
+  /** JSON of the error's message and fields, without secrets. */
+  refusal: string | undefined
   credits: number
   ms: number
 }
@@ -43,6 +45,7 @@ const ownColumns: EntryColumn[] = [
   ({ code }) => code,
   ({ credits }) => credits,
   ({ ms }) => ms,
+  ({ refusal }) => refusal,
 ]
 const parameters = [...callColumns, 'the call of each', ...ownColumns].map((_, at) => `$${at + 1}`)
 const statement = {

@@ -161,7 +161,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     ...kept,
     'select * from request_log',
     'select * from request_day',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
   ],
   steward_relayer: [
     ...webhooks,
@@ -228,7 +228,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     ...kept,
     ...keeping,
     'select * from request_log',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'delete from request_day',
   ],
   steward_signer: [
@@ -278,7 +278,7 @@ const forbidden: Record<DatabaseRole, string[]> = {
     ...kept,
     ...keeping,
     'select * from request_log',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'delete from request_day',
   ],
 }

@@ -87,7 +87,7 @@ describe('grants', () => {
     ['steward_api', 'select * from request_day'],
     [
       'steward_api',
-      "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+      "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     ],
     ['steward_worker', 'delete from request_day'],
     ['steward_worker', "select create_partitions('intent_event', 'month', 2)"],

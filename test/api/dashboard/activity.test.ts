@@ -47,7 +47,7 @@ const listed = async (path: string, who = mine) =>
 const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   ...{ id: newId('req_'), at: new Date(), accountId: mine.accountId, keyDigest: undefined },
   ...{ userId: 'user_1', method: 'GET', path: '/v1/wallets', walletId: undefined, ms: 3 },
-  ...{ resourceId: undefined, status: 200, code: undefined, credits: 1 },
+  ...{ resourceId: undefined, status: 200, code: undefined, refusal: undefined, credits: 1 },
   ...more,
 })
 const record = (...entries: RequestEntry[]) => recordRequests(world.db, entries)

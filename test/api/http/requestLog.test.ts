@@ -8,6 +8,8 @@ import { createAccount, createApiKey } from '../../../db/accounts/accounts.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
 import { importWebhookKey, newWebhookKey } from '../../../activities/webhooks/secrets.js'
 import { makeKek } from '../../custody/kek/kekFile.js'
+import { recordRequests } from '../../../db/usage/requests.js'
+import { entry } from '../../db/accounts/requestRows.js'
 import { insertTestIntent } from '../../db/rows.js'
 import { silentChains } from '../../planning/chains.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -179,20 +181,62 @@ describe('the request log', () => {
     ])
   })
 
+  test('stores why a request was refused: message, fields, values and Idempotency-Key', async () => {
+    const walletId = await wallet('alice')
+    const send = (body: object, headers = {}) =>
+      api.call('POST', '/v1/intents', { key, body, headers })
+    const headers = { 'idempotency-key': 'order-7' }
+    const wrong = await send({ walletId, action: 'lend', amount: true, extra: 'hunter2' }, headers)
+    const unknown = await api.call('GET', `/v1/intents/${newId('intent_')}`, { key })
+    const [accepted, ...refused] = (await untilKept(3)).map(({ refusal }) => refusal)
+    expect(accepted).toBeNull()
+    expect(refused[0]).toMatchObject({ message: wrong.body.message, idempotencyKey: 'order-7' })
+    expect(refused[0]).toMatchObject({
+      issues: [{ path: 'extra' }, { path: 'amount', value: 'true' }],
+    })
+    expect(JSON.stringify(refused)).not.toContain('hunter2')
+    expect(refused[1]).toEqual({ message: unknown.body.message })
+  })
+
+  test('stores no refusal above its bound, and the request all the same', async () => {
+    const { rows } = await database.db.raw<{ rows: { id: string }[] }>(
+      `select id from api_key where account_id = ?`,
+      [accountId],
+    )
+    const refusal = JSON.stringify({ message: 'x'.repeat(9_000) })
+    const one = { ...entry(accountId, { userId: rows[0]?.id, status: 400 }), refusal }
+    await recordRequests(db, [one])
+    expect(await kept()).toMatchObject([{ id: one.id, refusal: null }])
+  })
+
   test('never contains an API key, in any part of a request', async () => {
     const send = async (where: string, method: string, secret: string) => {
       const paths: Record<string, string> = {
         path: `/${secret}`,
         intent: `/intents/${secret}`,
         query: `/wallets?userId=${secret}`,
+        status: `/intents?status=${secret}&${secret}=1`,
       }
-      const body = where === 'metadata' ? { userId: 'x', metadata: { secret } } : { userId: secret }
+      const body = {
+        body: { userId: secret },
+        field: { userId: 1, [secret]: secret, chain: secret },
+        metadata: { userId: 'x', metadata: { secret } },
+      }[where] ?? { userId: secret }
       const headers = where === 'name' ? { 'idempotency-key': secret } : {}
       const content = method === 'POST' ? { body } : {}
       await api.call(method, `/v1${paths[where] ?? '/wallets'}`, { key, headers, ...content })
     }
     let sent = 0
-    for (const where of ['path', 'intent', 'query', 'body', 'name', 'metadata']) {
+    for (const where of [
+      'path',
+      'intent',
+      'query',
+      'status',
+      'body',
+      'field',
+      'name',
+      'metadata',
+    ]) {
       for (const secret of [key, key.slice('svc_sk_'.length, -8)]) {
         for (const method of ['GET', 'POST']) {
           await send(where, method, secret)

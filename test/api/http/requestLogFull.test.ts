@@ -49,7 +49,7 @@ afterAll(async () => {
 const entry = (): RequestEntry => ({
   ...{ id: newId('req_'), at: new Date(), accountId, keyDigest: undefined, userId: 'user_1' },
   ...{ method: 'GET', path: '/v1/wallets', walletId: undefined, resourceId: undefined },
-  ...{ status: 200, code: undefined, credits: 1, ms: 3 },
+  ...{ status: 200, code: undefined, refusal: undefined, credits: 1, ms: 3 },
 })
 function addMany(count: number): string[] {
   const entries = Array.from({ length: count }, entry)

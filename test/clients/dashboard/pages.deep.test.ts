@@ -7,6 +7,7 @@ import { testKeyboard } from './pages/keyboard.js'
 import { testLists } from './pages/lists.js'
 import { testMembership } from './pages/membership.js'
 import { testPaths } from './pages/paths.js'
+import { testRequests } from './pages/requests.js'
 import { testTheme } from './pages/theme.js'
 
 const START_MS = 150_000
@@ -29,5 +30,6 @@ describeWithBrowser('dashboard pages:', () => {
   describe('list of intents', () => testLists(open))
   describe('members', () => testMembership(open))
   describe('navigation', () => testPaths(open))
+  describe('request log', () => testRequests(open))
   describe('theme', () => testTheme(open))
 })

@@ -6,7 +6,7 @@ import type { RequestEntry } from '../../../db/usage/requests.js'
 export const entry = (accountId: string, more: Partial<RequestEntry> = {}): RequestEntry => ({
   ...{ id: newId('req_'), at: new Date(), accountId, keyDigest: undefined, userId: 'user_1' },
   ...{ method: 'GET', path: '/v1/wallets', walletId: undefined, resourceId: undefined },
-  ...{ status: 200, code: undefined, credits: 1, ms: 3 },
+  ...{ status: 200, code: undefined, refusal: undefined, credits: 1, ms: 3 },
   ...more,
 })
 

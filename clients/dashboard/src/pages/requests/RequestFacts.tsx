@@ -13,7 +13,7 @@ import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { Time } from '../../ui/values/Time.js'
 import { StatusState } from './requestColumns.js'
 
-/** The stored facts of one request. Its body and its key are not stored. */
+/** The stored facts of one request. Of its body only refused fields are stored. */
 export function RequestFacts({ id, onClose }: { id: string; onClose: () => void }) {
   const { data, error, refetch } = useInfiniteQuery(requestsQuery({ requestId: id, limit: 1 }))
   const entry = data?.pages[0]?.data[0]
@@ -37,35 +37,87 @@ export function RequestFacts({ id, onClose }: { id: string; onClose: () => void 
 
 function KnownRequest({ entry }: { entry: RequestEntry }) {
   const { id, method, path, status, code, ms, credits, at } = entry
-  const { keyId, userId, walletId, resourceId } = entry
+  const { keyId, key, userId, walletId, resourceId, refusal } = entry
   return (
-    <Facts
-      of={[
-        ['Id', <Id key="id" id={id} label="request id" />],
-        [
-          'Endpoint',
-          <code key="endpoint" className="text-xs break-all">
-            {method} {path}
-          </code>,
-        ],
-        ['Status', <StatusState key="status" status={status} />],
-        [
-          'Code',
-          code && (
-            <a href={`/docs/errors#${code}`} className={link}>
-              {code}
-            </a>
-          ),
-        ],
-        ['When', <Time key="at" at={at} />],
-        ['Took', durationText(ms)],
-        ['Credits', credits.toLocaleString()],
-        ['Key', keyId && <To id={keyId} />],
-        ['Member', userId && <Id id={userId} label="member id" />],
-        ['Wallet', walletId && <To id={walletId} />],
-        ['About', resourceId && <To id={resourceId} />],
-      ]}
-    />
+    <>
+      {refusal && <Refused refusal={refusal} />}
+      <Facts
+        of={[
+          ['Id', <Id key="id" id={id} label="request id" />],
+          [
+            'Endpoint',
+            <code key="endpoint" className="text-xs break-all">
+              {method} {path}
+            </code>,
+          ],
+          ['Status', <StatusState key="status" status={status} />],
+          [
+            'Code',
+            code && (
+              <a href={`/docs/errors#${code}`} className={link}>
+                {code}
+              </a>
+            ),
+          ],
+          ['When', <Time key="at" at={at} />],
+          ['Took', durationText(ms)],
+          ['Credits', credits.toLocaleString()],
+          ['Key', keyId && <KeyLink id={keyId} shown={key} />],
+          [
+            'Idempotency-Key',
+            refusal?.idempotencyKey && (
+              <code className="text-xs break-all">{refusal.idempotencyKey}</code>
+            ),
+          ],
+          ['Member', userId && <Id id={userId} label="member id" />],
+          ['Wallet', walletId && <To id={walletId} />],
+          ['About', resourceId && <To id={resourceId} />],
+        ]}
+      />
+    </>
+  )
+}
+
+/** Why the call was refused: the message, and each refused field with its value where it is stored. */
+function Refused({ refusal }: { refusal: NonNullable<RequestEntry['refusal']> }) {
+  const { message, issues = [] } = refusal
+  const fields = issues.filter(({ path }) => path !== '')
+  return (
+    <section
+      aria-label="Why it was refused"
+      className="mb-4 space-y-2 rounded-md bg-failed-soft p-3 text-sm"
+    >
+      <p className="break-words">{message}</p>
+      {fields.length > 0 && (
+        <ul className="space-y-1 text-xs text-ink-2">
+          {fields.map((issue) => (
+            <li key={`${issue.path} ${issue.message}`} className="break-words">
+              <code>{issue.path}</code>
+              {issue.value !== undefined && (
+                <>
+                  {' was '}
+                  <code>{issue.value}</code>
+                </>
+              )}
+              {issue.message !== message && `: ${issue.message}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function KeyLink({ id, shown }: { id: string; shown: RequestEntry['key'] }) {
+  return (
+    <Link {...placeOf(id)} title={id} className="text-accent hover:underline">
+      {shown?.name ?? shorten(id)}
+      {shown && (
+        <span className="ml-2 font-mono text-xs text-ink-3">
+          {shown.prefix}…{shown.lastFour}
+        </span>
+      )}
+    </Link>
   )
 }
 
