@@ -1,6 +1,8 @@
+import { getAttention } from './endpoints/dashboard/getAttention.js'
 import { getOverview } from './endpoints/dashboard/getOverview.js'
 import { getSystem } from './endpoints/dashboard/getSystem.js'
 import { getWalletById } from './endpoints/dashboard/getWalletById.js'
+import { getTrends } from './endpoints/dashboard/getTrends.js'
 import { acceptInvitation } from './endpoints/dashboard/invitations/acceptInvitation.js'
 import { getInvitation } from './endpoints/dashboard/invitations/getInvitation.js'
 import { inviteMember } from './endpoints/dashboard/invitations/inviteMember.js'
@@ -124,6 +126,8 @@ export const dashboard: readonly DashboardRoute[] = [
   revokeKey,
   getSystem,
   getOverview,
+  getTrends,
+  getAttention,
   listRequests,
   search,
   listUsageDays,

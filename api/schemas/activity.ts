@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { waitingCodes } from '../../domain/intent/waiting.js'
 import { safeText } from './safeText.js'
 
 /** Requests and responses of the dashboard for requests, credits and the overview of an account. */
@@ -113,6 +114,71 @@ export const overviewAnswer = z.strictObject({
   }),
 })
 
+/** The ranges of a trend: a whole number of hours or UTC days up to now. */
+export const trendRanges = {
+  '24h': { unit: 'hour', units: 24 },
+  '7d': { unit: 'day', units: 7 },
+  '30d': { unit: 'day', units: 30 },
+} as const
+export type TrendRangeName = keyof typeof trendRanges
+export const trendRangeInput = z.enum(['24h', '7d', '30d']).default('7d')
+
+const trendSums = {
+  /** USD of the completed intents, one dollar per token. */
+  volumeUsd: text,
+  completed: count,
+  /** Without cancelled ones. */
+  failed: count,
+  /** Half of the completed intents took at most this long from their creation. */
+  p50Ms: z.number().min(0).nullable(),
+  /** Known gas cost of the operations that ended. */
+  gasUsd: text,
+}
+
+export const trendsAnswer = z.strictObject({
+  from: time,
+  to: time,
+  /** The start of the range, or later when it has more intents than are summed. */
+  since: time,
+  unit: z.enum(['hour', 'day']),
+  current: z.strictObject(trendSums),
+  /** The range before, up to the same part of its last unit. Null when a range has more intents than are summed. */
+  previous: z.strictObject(trendSums).nullable(),
+  /** Every unit of the range, oldest first. The last one is not over. */
+  points: z.array(z.strictObject({ at: time, ...trendSums })),
+})
+
+const attentionItem = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('paused'),
+    scope: z.enum(['account', 'wallet', 'chain', 'deployment']),
+    /** Name of a chain, id of a wallet or the account, or empty. */
+    subject: text,
+    since: time,
+  }),
+  /** Intents that failed in the last days and can be retried. */
+  z.strictObject({ kind: z.literal('failed'), count }),
+  /** Open intents that wait for unusually long, with their wait reasons. */
+  z.strictObject({ kind: z.literal('waiting'), count, codes: z.array(z.enum(waitingCodes)) }),
+  z.strictObject({
+    kind: z.literal('webhook'),
+    id: text,
+    url: text,
+    disabledReason: z.enum(['by_account', 'gone', 'failing']).nullable(),
+    /** Deliveries of the last day with a failed attempt and without success. */
+    undelivered: count,
+  }),
+  z.strictObject({
+    kind: z.literal('credits'),
+    balance: z.number().int(),
+    monthly: count,
+    endsAt: time,
+  }),
+  z.strictObject({ kind: z.literal('key'), id: text, name: text, expiresAt: time }),
+])
+/** What needs attention, the most urgent first. Counts end at 101. */
+export const attentionAnswer = z.strictObject({ data: z.array(attentionItem) })
+
 export const searchAnswer = z.strictObject({
   data: z.array(
     z.strictObject({
@@ -129,6 +195,8 @@ export type KeyUseDay = z.infer<typeof keyUse>['data'][number]
 export type RequestEntryBody = z.infer<typeof requestEntry>
 export type LedgerEntryBody = z.infer<typeof ledgerEntry>
 export type OverviewAnswer = z.infer<typeof overviewAnswer>
+export type AttentionItem = z.infer<typeof attentionItem>
+export type TrendsAnswer = z.infer<typeof trendsAnswer>
 export type SearchAnswer = z.infer<typeof searchAnswer>
 
 /** Average rate of a market from this time until the next point. */

@@ -55,6 +55,8 @@ create index intent_wallet on intent (wallet_id, id);
 create index intent_recover on intent (recover_at) where recover_at is not null;
 create index intent_account_status on intent (account_id, status, id);
 create index intent_late on intent (((delay ->> 'since'::text))) where delay is not null and status = 'executing';
+create index intent_ended on intent (account_id, ended_at) include (status, units, created_at, cancelled_at)
+  where ended_at is not null;
 create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
 create unique index intent_retry_of_key on intent (retry_of) where retry_of is not null;
 create index intent_live on intent (id, status) where status not in ('completed', 'failed');

@@ -89,6 +89,8 @@ create index operation_wallet_lent on operation (wallet_id, chain_id)
   where kind in ('deposit', 'withdraw') and success;
 create index operation_lent_open on operation (account_id)
   where kind in ('deposit', 'withdraw') and success and state in ('mined', 'confirmed');
+create index operation_gas on operation (account_id, ended_at) include (gas_cost_usd)
+  where gas_cost_usd is not null and kind <> 'fund';
 create index operation_funding on operation (chain_id, state, block_number)
   where kind = 'fund' and state in ('signed', 'mined', 'confirmed');
 create index operation_open on operation (chain_id) where state in ('queued', 'deferred', 'signed');
