@@ -38,7 +38,7 @@ const treasuryGrant = usdcUnits('1000000')
 /** Several blocks of the slowest chain. */
 const MINT_TIMEOUT_MS = 10_000
 
-const usdcInterface = new Interface([
+const tokenInterface = new Interface([
   'function balanceOf(address holder) view returns (uint256)',
   'function mint(address to, uint256 amount) returns (bool)',
 ])
@@ -119,7 +119,7 @@ export async function fundOperators(
     await callRpc(rpcUrl, 'anvil_setBalance', [sender, toQuantity(senderGrant)])
   }
   if (!treasury || (await readUsdc(rpcUrl, contracts, treasury)) >= treasuryMinimum) return poor
-  await mintUsdc(rpcUrl, contracts, treasury)
+  await mintToken(rpcUrl, contracts.usdc, { holder: treasury, units: treasuryGrant })
   return [...poor, treasury]
 }
 
@@ -128,15 +128,26 @@ async function readUsdc(
   { usdc }: DevnetContracts,
   holder: string,
 ): Promise<bigint> {
-  const data = usdcInterface.encodeFunctionData('balanceOf', [holder])
+  const data = tokenInterface.encodeFunctionData('balanceOf', [holder])
   return BigInt(await callRpc<string>(rpcUrl, 'eth_call', [{ to: usdc, data }, 'latest']))
 }
 
-/** anvil signs for the owner, with the chain's next nonce. */
-async function mintUsdc(rpcUrl: string, { usdc }: DevnetContracts, holder: string): Promise<void> {
-  const data = usdcInterface.encodeFunctionData('mint', [holder, treasuryGrant])
-  const transaction = { from: devnetOwner, to: usdc, data }
+/** `units`: base units. */
+export type Mint = { holder: string; units: bigint }
+
+/**
+ * Mints a token of the devnet. anvil signs for the owner of the contracts, with the chain's next nonce.
+ *
+ * @throws Error when the transaction fails or is not mined in time.
+ */
+export async function mintToken(
+  rpcUrl: string,
+  token: string,
+  { holder, units }: Mint,
+): Promise<void> {
+  const data = tokenInterface.encodeFunctionData('mint', [holder, units])
+  const transaction = { from: devnetOwner, to: token, data }
   const hash = await callRpc<string>(rpcUrl, 'eth_sendTransaction', [transaction])
   const receipt = await waitForReceipt(rpcUrl, hash, MINT_TIMEOUT_MS)
-  if (receipt?.status !== '0x1') throw new Error(`Devnet: no USDC for ${holder} from ${rpcUrl}.`)
+  if (receipt?.status !== '0x1') throw new Error(`Devnet: no tokens for ${holder} from ${rpcUrl}.`)
 }

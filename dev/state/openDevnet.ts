@@ -1,0 +1,29 @@
+import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
+import { readChainMark } from '../stack/chainState.js'
+import { UserError } from '../terminal.js'
+import { readJson } from './jsonFile.js'
+import { assertSameSet, openHome, type StateSet } from './state.js'
+import type { Facts } from '../context.js'
+
+/** A running stack and the addresses of its contracts. */
+export type Devnet = { facts: Facts; contracts: Record<ChainName, DevnetContracts> }
+
+/**
+ * Opens the stack of `npm start` that runs on the state folder.
+ *
+ * @throws {UserError} when none runs, or when a chain belongs to another set of state.
+ */
+export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
+  const home = openHome(env)
+  const facts = readJson<Facts>(home.facts)
+  const contracts = readJson<Devnet['contracts']>(home.contracts)
+  const set = readJson<StateSet>(home.set)
+  const answer = facts && (await fetch(`${facts.hostUrl}/readyz`).catch(() => undefined))
+  if (!facts || !contracts || !set || !answer) {
+    throw new UserError('No stack is up. Start one first: npm start')
+  }
+  for (const name of chainNames) {
+    assertSameSet(`The chain ${name}`, await readChainMark(facts.rpcUrls[name]), set)
+  }
+  return { facts, contracts }
+}
