@@ -110,12 +110,19 @@ function refuseOtherMethods(services: Services, router: Router, { routes, scheme
   for (const path of new Set(routes.map(({ spec }) => spec.path))) {
     const own = routes.filter(({ spec }) => spec.path === path)
     const allow = own.map(({ method }) => method.toUpperCase()).sort()
+    const actions = routes.filter((route) => isActionOf(path, route)).map(({ spec }) => spec.path)
     router.all(path, async (request, response) => {
       await authenticate(scheme, toRequestContext(services, response, anyPath))
-      throw methodNotAllowed(request, allow)
+      throw methodNotAllowed(request, { allow, actions })
     })
   }
 }
+
+/** An action is a POST one literal segment below its resource. */
+const isActionOf = (path: string, { method, spec }: DashboardRoute) =>
+  method === 'post' &&
+  spec.path.startsWith(`${path}/`) &&
+  /^[a-z-]+$/.test(spec.path.slice(path.length + 1))
 
 function authenticateUnknownPath(services: Services, scheme: AuthScheme): RequestHandler {
   return async (request, response, next) => {

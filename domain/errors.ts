@@ -25,7 +25,7 @@ export const errorCatalog = {
   UNAUTHORIZED: {
     status: 401,
     meaning:
-      'The API key is missing, malformed, unknown, revoked or expired. In the dashboard: the user is not signed in, or the password is wrong.',
+      'The API key is missing, malformed, mistyped, unknown, revoked or expired. In the dashboard: the user is not signed in, or the password is wrong.',
     hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.',
   },
   INSUFFICIENT_CREDITS: {

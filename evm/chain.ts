@@ -1,13 +1,13 @@
 import type { BridgeSpeed } from '../domain/intent/intent.js'
 import type { Vault } from './addresses.js'
-import type { ChainName, RollupKind } from './facts.js'
+import type { ChainName, Protocol, RollupKind, TokenSymbol } from './facts.js'
 
 /**
  * An ERC-20 token. `worth`: the currency of one whole token; tokens of equal worth are swapped at parity. `eip712`:
  * name and version of its signing domain (EIP-2612, EIP-3009).
  */
 export type Token = {
-  symbol: string
+  symbol: TokenSymbol
   address: string
   decimals: number
   worth: 'USD'
@@ -16,7 +16,7 @@ export type Token = {
 
 /** A lending market. `receiptToken`: the token that the depositor receives. */
 export type Market = {
-  protocol: 'aave-v3' | 'erc4626' | 'compound-v3'
+  protocol: Protocol
   address: string
   underlying: string
   receiptToken: string

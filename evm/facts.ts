@@ -2,6 +2,14 @@
 export const chainNames = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 export type ChainName = (typeof chainNames)[number]
 
+/** Tokens that a chain may list. */
+export const tokenSymbols = ['USDC', 'TUSD'] as const
+export type TokenSymbol = (typeof tokenSymbols)[number]
+
+/** Lending protocols that a chain may list. */
+export const protocols = ['aave-v3', 'compound-v3', 'erc4626'] as const
+export type Protocol = (typeof protocols)[number]
+
 /** The part of a setting's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
 export const variableSuffix = (name: ChainName) => name.toUpperCase().replaceAll('-', '_')
 /** Name of the setting with a chain's RPC URL. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { ServiceError, invalidRequest } from '../domain/errors.js'
+import { ServiceError } from '../domain/errors.js'
 import { testnetCctp, testnetContracts, type Contracts } from './addresses.js'
 import {
   GWEI,
@@ -22,7 +22,9 @@ export {
   chainFacts,
   chainNames,
   pricing,
+  protocols,
   rpcVariable,
+  tokenSymbols,
   variableSuffix,
   type ChainName,
   type RollupKind,
@@ -202,15 +204,13 @@ export const findPool = ({ uniswap }: Chain, a: Token, b: Token): SwapPool | und
 export const findToken = (chain: Chain, symbol: string): Token | undefined =>
   tokensOf(chain).find((token) => token.symbol === symbol)
 
-/** The chains of a deployment, by name, alias and id. */
+/** The chains of a deployment, by name and id. */
 export type Registry = {
   network: NetworkName
   chains: Chain[]
   /** The chain of a canonical name. Throws for an unknown name, which is a bug and not bad input. */
   get(name: string): Chain
   byId(chainId: number): Chain
-  /** The chain of a name or alias from a request; INVALID_REQUEST with the field's name for an unknown one. */
-  resolve(name: string, field?: string): Chain
 }
 
 /**
@@ -234,12 +234,6 @@ export function createRegistry(network: NetworkName, file?: string): Registry {
       const chain = chains.find((candidate) => candidate.chainId === chainId)
       if (!chain) throw new Error(`No chain with id ${chainId} in this deployment.`)
       return chain
-    },
-    resolve(name, field = 'chain') {
-      const chain = chains.find((candidate) => candidate.name === name || candidate.alias === name)
-      if (chain) return chain
-      const known = chains.map((candidate) => candidate.name).join(', ')
-      throw invalidRequest(field, `${field} is not a known chain. Use one of: ${known}.`)
     },
   }
 }

@@ -16,9 +16,18 @@ export const answerNotFound: RequestHandler = () => {
   throw new ServiceError('NOT_FOUND', 'There is no endpoint at this path. See /docs.')
 }
 
-/** For a method that the path does not support. */
-export function methodNotAllowed({ method }: Request, allow: string[]): ServiceError {
-  const message = `This path does not support ${method}. Use ${allow.join(' or ')}.`
+/**
+ * For a method that the path does not support.
+ *
+ * @param actions - Paths below the router that change the same resource by POST.
+ */
+export function methodNotAllowed(
+  { method, baseUrl }: Request,
+  { allow, actions = [] }: { allow: string[]; actions?: string[] },
+): ServiceError {
+  const posts = actions.map((path) => `\`POST ${baseUrl}${path}\``)
+  const more = posts.length > 0 ? ` Actions: ${posts.join(', ')}.` : ''
+  const message = `This path does not support ${method}. Use ${allow.join(' or ')}.${more}`
   return new ServiceError('METHOD_NOT_ALLOWED', message, { allow })
 }
 

@@ -35,7 +35,7 @@ export function serveMcp(services: Services, endpoints: Endpoints): Router {
     await answer({ call, tools: listed }, { request, response, message })
   })
   router.all(PATH, (request) => {
-    throw methodNotAllowed(request, ['POST'])
+    throw methodNotAllowed(request, { allow: ['POST'] })
   })
   return router
 }
@@ -56,12 +56,14 @@ async function answer(
   response.status(reply.status).end(text)
 }
 
+const anyJson = z.json()
+
 /** A message, or the fault that makes it invalid. Only authenticated callers receive the fault. */
 type ReadMessage = { message?: unknown; fault?: Error }
 
 async function readMessage(request: Request, response: Response): Promise<ReadMessage> {
   try {
-    await readJson({ body: z.unknown() }, request, response)
+    await readJson({ body: anyJson }, request, response)
   } catch (error) {
     return { fault: error as Error }
   }

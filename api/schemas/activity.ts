@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { waitingCodes } from '../../domain/intent/waiting.js'
+import { knownName } from './parameters.js'
 import { safeText } from './safeText.js'
 
 /** Requests and responses of the dashboard for requests, credits and the overview of an account. */
@@ -29,6 +31,8 @@ export const resourceInput = z
     'must be the id of a wallet, an intent, a funding, a key or a webhook',
   )
 export const callerInput = safeText(64)
+export const methodInput = knownName(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+export const codeInput = knownName(Object.keys(errorCatalog) as ErrorCode[])
 export const searchInput = safeText(128)
 
 const time = z.iso.datetime()

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { invalidRequest } from '../../domain/errors.js'
+import { invalidRequest, type ServiceError } from '../../domain/errors.js'
 import { actions, type IntentRequest } from '../../domain/intent/intent.js'
+import { chainNames } from '../../evm/registry.js'
+import { chainInput } from './parameters.js'
 import { safeText } from './safeText.js'
 import { assetUnits } from '../../domain/money.js'
 import { intentMetadata } from './metadata.js'
-import type { Registry } from '../../evm/registry.js'
 
 const DECIMAL = String.raw`^(0|[1-9]\d*)(\.\d+)?$`
 const numberOrText = {
@@ -45,9 +46,10 @@ const anyAction = {
     .meta({ description: 'Symbol of the token.' }),
   metadata: intentMetadata.optional(),
 }
-const chainName = safeText(32).meta({
-  description: 'Name of a chain. Mainnet-style names such as `arbitrum` are aliases.',
-  examples: ['arbitrum-sepolia'],
+/** The published document leaves the names open: clients pass on the names of other answers. */
+const chainName = chainInput.meta({
+  description: `Name of a chain: ${chainNames.map((name) => `\`${name}\``).join(', ')}. Mainnet-style names such as \`arbitrum\` are aliases.`,
+  override: { type: 'string', minLength: 1, maxLength: 32, examples: ['arbitrum-sepolia'] },
 })
 
 const DEFAULT_HORIZON_DAYS = 30
@@ -81,9 +83,14 @@ const withdraw = z
     ...anyAction,
     action: z.literal('withdraw'),
     amount: amountOrMax,
-    chain: chainName,
+    // Required. The error for a missing chain needs the wallet: `toSubmission` returns it.
+    chain: chainName.optional(),
   })
-  .meta({ id: 'WithdrawRequest', description: 'Withdraws lent money on `chain`.' })
+  .meta({
+    id: 'WithdrawRequest',
+    description: 'Withdraws lent money on `chain`.',
+    override: { required: ['walletId', 'action', 'amount', 'chain'] },
+  })
 const bridge = z
   .strictObject({
     ...anyAction,
@@ -131,33 +138,41 @@ export const previewedRequestBody = z.discriminatedUnion(
 export type IntentRequestBody = z.infer<typeof intentRequestBody>
 
 /**
- * The request in a body of `POST /v1/intents`: amount in base units, chains by canonical name.
+ * The request in a body of `POST /v1/intents`: amount in base units.
  *
  * @throws {ServiceError} INVALID_REQUEST with the name of the field.
  */
-export function toRequest(registry: Registry, body: IntentRequestBody): IntentRequest {
+export function toRequest(body: IntentRequestBody): IntentRequest {
   const { asset } = body
   switch (body.action) {
     case 'lend': {
+      const chain = body.chain === undefined ? {} : { chain: body.chain }
       const amountUnits = assetUnits(body.amount)
-      const chain = body.chain === undefined ? {} : { chain: registry.resolve(body.chain).name }
       return { action: 'lend', asset, amountUnits, ...chain, ...netOption(body) }
     }
     case 'withdraw': {
+      if (body.chain === undefined) throw chainRequired([])
       const amountUnits = body.amount === 'max' ? 'max' : assetUnits(body.amount)
-      const chain = registry.resolve(body.chain).name
-      return { action: 'withdraw', asset, amountUnits, chain }
+      return { action: 'withdraw', asset, amountUnits, chain: body.chain }
     }
     case 'bridge': {
+      const { fromChain, toChain } = body
       const amountUnits = assetUnits(body.amount)
-      const fromChain = registry.resolve(body.fromChain, 'fromChain').name
-      const toChain = registry.resolve(body.toChain, 'toChain').name
       if (fromChain === toChain) {
         throw invalidRequest('toChain', 'toChain must be another chain than fromChain.')
       }
       return { action: 'bridge', asset, amountUnits, fromChain, toChain }
     }
   }
+}
+
+/** @param lent - Chains on which the wallet lends. Empty: all chains are named. */
+export function chainRequired(lent: string[]): ServiceError {
+  const hint =
+    lent.length > 0
+      ? `The wallet lends on ${lent.join(' and ')}.`
+      : `Use one of: ${chainNames.join(', ')}.`
+  return invalidRequest('chain', `chain is required. ${hint}`)
 }
 
 function netOption({ optimize, horizonDays }: z.infer<typeof lend>) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chainFacts, chainNames, type ChainName } from '../../evm/registry.js'
 import { statuses, type LifecycleStatus } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples/resources.js'
@@ -21,6 +22,36 @@ export const fundingIdInput = safeText(64).meta({
   examples: [fundingAnswer.id],
 })
 
+/** The rule of a field with known values: the end of a sentence. */
+function oneOf(names: readonly string[]): string {
+  return `must be ${names.map((name) => `\`${name}\``).join(' or ')}`
+}
+
+/**
+ * A known name, in any case.
+ *
+ * @param aliases - Other names, in lower case, with the names that they stand for.
+ */
+export function knownName<Name extends string>(
+  names: readonly Name[],
+  aliases: Record<string, Name> = {},
+) {
+  const known = new Map(Object.entries(aliases))
+  for (const name of names) known.set(name.toLowerCase(), name)
+  return z.string().transform((typed, context): Name => {
+    const name = known.get(typed.toLowerCase())
+    if (name !== undefined) return name
+    context.addIssue({ code: 'custom', message: oneOf(names) })
+    return z.NEVER
+  })
+}
+
+const chainAliases = Object.fromEntries(chainNames.map((name) => [chainFacts[name].alias, name]))
+
+/** The canonical name of a chain, from its name or its alias. */
+export const chainInput = knownName<ChainName>(chainNames, chainAliases)
+export const chainInputNames = [...chainNames, ...Object.keys(chainAliases)]
+
 const DOTS = /^\.\.?$/
 
 /** Clients and proxies remove `.` and `..` from paths, so the wallet of such a user could not be read. */
@@ -32,7 +63,7 @@ export const userIdInput = safeText(128)
     examples: [walletAnswer.userId],
   })
 
-const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
+const statusRule = oneOf(statuses)
 const isStatus = (value: unknown): value is LifecycleStatus => statuses.some((one) => one === value)
 
 /** One status, several separated by commas, or the parameter several times. */
@@ -89,13 +120,13 @@ export const toIntentFilter = (query: IntentFilterQuery) => ({
 })
 
 const MAX_WAIT_S = 60
+const WAIT_RULE = `must be a whole number of seconds from 0 to ${MAX_WAIT_S}`
 
 /** Seconds that an answer may wait, 0 when absent. */
 export const secondsToWait = (description: string) =>
   z
     .string()
-    .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
-    .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
+    .refine((digits) => /^\d{1,2}$/.test(digits) && Number(digits) <= MAX_WAIT_S, WAIT_RULE)
     .transform(Number)
     .default(0)
     .meta({

@@ -16,6 +16,9 @@ export function keyDigest(key: string): Buffer | undefined {
   return hash('sha256', key, 'buffer')
 }
 
+/** True for the form of a key. Its checksum may be wrong. */
+export const isKeyShaped = (key: string): boolean => keyFormat.test(key)
+
 /** Creates an account with the limits of its plan. */
 export async function createAccount(db: Db, account: { name: string; plan: Tier }) {
   const id = newId('acct_')

@@ -130,7 +130,7 @@ function toBurn(speed: 'fast' | 'standard', threshold: number): EncodedOrder {
 }
 
 function toSwap(): EncodedOrder {
-  const to = { ...usdc, address: tokenOut, symbol: 'OUT' }
+  const to = { ...usdc, address: tokenOut }
   const minimum: Word = (value) => value >= minimumUnits
   const words = [asset, wordOf(tokenOut), wordOf(100), own, amount, minimum, wordOf(0)]
   // A minimum above 101 % of the input asks for a surplus.

@@ -71,10 +71,4 @@ describe('the testnet', () => {
       'base-sepolia': { name: 'USDC', version: '2' },
     })
   })
-
-  test('an alias resolves to its chain', () => {
-    const { resolve } = createRegistry('testnet')
-    expect(resolve('base').name).toBe('base-sepolia')
-    expect(() => resolve('solana')).toThrow('is not a known chain')
-  })
 })

@@ -4,6 +4,8 @@ import { memberRoute } from '../../http/auth/memberRoute.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import {
   callerInput,
+  codeInput,
+  methodInput,
   requestIdInput,
   resourceInput,
   statusInput,
@@ -18,10 +20,10 @@ export const listRequests = memberRoute(
     path: '/requests',
     query: z.strictObject({
       ...pageQuery,
-      method: safeText(16).optional(),
+      method: methodInput.optional(),
       path: safeText(128).optional(),
       status: statusInput.optional(),
-      code: safeText(64).optional(),
+      code: codeInput.optional(),
       keyId: callerInput.optional(),
       userId: callerInput.optional(),
       requestId: requestIdInput.optional(),

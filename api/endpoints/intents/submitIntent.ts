@@ -1,9 +1,10 @@
 import { countOpenIntents } from '../../../db/intents/intents.js'
+import { readDeposits } from '../../../db/intents/positions.js'
 import { getUsableWallet } from '../../../db/pauses.js'
 import { previewPlan, storeIntent } from '../../../planning/intents.js'
 import { planOnceIndexed } from '../../../planning/waitForIndex.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { toRequest, type IntentRequestBody } from '../../schemas/intentRequest.js'
+import { chainRequired, toRequest, type IntentRequestBody } from '../../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
 import type { Db } from '../../../db/client/connect.js'
 import type { Owner } from '../../../db/intents/intents.js'
@@ -36,11 +37,28 @@ export async function toSubmission(
   { db, registry }: Services,
   { caller: { accountId }, requestId, body }: IntentCall,
 ): Promise<IntentSubmission> {
-  const request = toRequest(registry, body)
+  if (body.action === 'withdraw' && body.chain === undefined) {
+    throw chainRequired(await listLentChains({ db, registry }, accountId, body.walletId))
+  }
+  const request = toRequest(body)
   const wallet = await getUsableWallet(db, accountId, body.walletId)
   const metadata = body.metadata ? { metadata: body.metadata } : {}
   const owner = { accountId, walletId: wallet.id, requestId, ...metadata }
   return { wallet, request, owner }
+}
+
+/** Names of the chains on which intents of a wallet have deposited more than they have withdrawn. */
+async function listLentChains(
+  { db, registry }: Pick<Services, 'db' | 'registry'>,
+  accountId: string,
+  walletId: string,
+): Promise<string[]> {
+  const deposits = await readDeposits(db, accountId, walletId)
+  const lent = deposits.filter(({ flows }) => {
+    const signed = flows.map(({ kind, units }) => (kind === 'deposit' ? units : -units))
+    return signed.reduce((sum, units) => sum + units, 0n) > 0n
+  })
+  return lent.map(({ chainId }) => registry.byId(Number(chainId)).name)
 }
 
 /** Maximum number of open intents per account. It bounds the work for one account. */

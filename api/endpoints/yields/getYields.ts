@@ -34,8 +34,8 @@ export const getYields = readRoute(
       errors: [],
     },
   },
-  async ({ chains, registry }, { query }) => {
-    const only = query.chain === undefined ? undefined : registry.resolve(query.chain).name
+  async ({ chains }, { query }) => {
+    const { chain: only } = query
     const clients = chains.list.filter(({ chain }) => !only || chain.name === only)
     const { answers, unavailable } = await askChains(clients, async (client) => {
       const { rates, unreadable } = await readSharedRates(client)

@@ -44,13 +44,11 @@ export const listYieldHistory = readRoute(
       errors: [],
     },
   },
-  async ({ db, registry }, { query }) => {
+  async ({ db }, { query }) => {
     const { chain, protocol, asset, from, to } = query
     const slice = toSlice(query, cursorIds)
     const filter = {
-      chain: chain === undefined ? undefined : registry.resolve(chain).name,
-      protocol,
-      asset,
+      ...{ chain, protocol, asset },
       from: from === undefined ? undefined : new Date(from),
       to: to === undefined ? undefined : new Date(to),
     }

@@ -1,6 +1,6 @@
 import { admit, refund, type Admission, type Search } from '../../../db/usage/metering.js'
 import { areKnown } from '../../../db/accounts/sessionValidity.js'
-import { keyDigest, type Scope } from '../../../db/accounts/accounts.js'
+import { isKeyShaped, keyDigest, type Scope } from '../../../db/accounts/accounts.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { outOfCredits, setCredits } from '../credits.js'
 import { countFailure, guardAddress } from './guardAddress.js'
@@ -84,7 +84,7 @@ function assertAdmitted(admission: Admission, scope: Scope, credits: number): vo
 
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
-/** For a well-formed key, the message does not reveal why the key is invalid. */
+/** For a key with a valid checksum, the message does not reveal why the key is invalid. */
 function unauthorized({ request, response }: RequestContext): ServiceError {
   response.setHeader('WWW-Authenticate', 'Bearer')
   const key = keyOf(request)
@@ -92,10 +92,15 @@ function unauthorized({ request, response }: RequestContext): ServiceError {
     const message = 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.'
     return new ServiceError('UNAUTHORIZED', message)
   }
-  if (key === undefined || !keyDigest(key)) {
+  if (key === undefined || !isKeyShaped(key)) {
     const message =
       'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: ' +
       '`svc_sk_` and 64 hexadecimal characters.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  if (!keyDigest(key)) {
+    const message =
+      'The checksum of the API key does not match: a character is probably mistyped. Copy the key again.'
     return new ServiceError('UNAUTHORIZED', message)
   }
   return new ServiceError('UNAUTHORIZED', 'The API key is unknown, revoked or expired.')

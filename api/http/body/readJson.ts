@@ -1,19 +1,23 @@
 import express, { type Request, type Response } from 'express'
 import { invalidRequest } from '../../../domain/errors.js'
-import { emptyBody, type Schema } from '../input.js'
+import type { Schema } from '../input.js'
 import { parseJson } from './parseJson.js'
 
 /**
  * Reads the body into the request, where `parseInput` finds it.
  *
- * @throws {ServiceError} INVALID_REQUEST as `parseJson` does, or for another content type.
+ * @throws {ServiceError} INVALID_REQUEST as `parseJson` does, for another content type, or without a body.
  */
 export async function readJson(
   { body }: { body: Schema },
   request: Request,
   response: Response,
 ): Promise<void> {
-  if (body === emptyBody && !hasBody(request)) return
+  const isOptional = body.safeParse(undefined).success
+  if (!hasBody(request)) {
+    if (isOptional) return
+    throw noBody()
+  }
   if (!request.is('application/json')) {
     throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
   }
@@ -26,8 +30,12 @@ export async function readJson(
     })
   })
   const bytes: unknown = request.body
-  request.body = bytes instanceof Uint8Array && bytes.length > 0 ? parseJson(bytes) : {}
+  const isEmpty = !(bytes instanceof Uint8Array) || bytes.length === 0
+  if (isEmpty && !isOptional) throw noBody()
+  request.body = isEmpty ? undefined : parseJson(bytes)
 }
+
+const noBody = () => invalidRequest('', 'The body is empty. Send a JSON object.')
 
 const readBytes = express.raw({ limit: '16kb', type: () => true })
 

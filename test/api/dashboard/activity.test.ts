@@ -80,7 +80,7 @@ describe('GET /requests', () => {
     ])
     const [keyId] = await db('api_key').where({ account_id: mine.accountId }).pluck('id')
     const filters: [string, number][] = [
-      ['method=POST&path=/dashboard/api/wallets', 1],
+      ['method=post&path=/dashboard/api/wallets', 1],
       ['status=404', 1],
       ['status=4xx', 1],
       ['status=error', 1],
@@ -110,7 +110,8 @@ describe('GET /requests', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  const wrong = 'status=600 status=abc requestId=intent_1 resourceId=x cursor=x limit=1000 before=1'
+  const wrong =
+    'method=FETCH code=NOT_A_CODE status=600 status=abc requestId=intent_1 resourceId=x cursor=x limit=1000 before=1'
   test.each(wrong.split(' '))('error: INVALID_REQUEST for %s', async (query) => {
     expect((await read(`/requests?${query}`)).status).toBe(400)
   })

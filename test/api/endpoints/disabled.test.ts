@@ -35,9 +35,8 @@ function broken(registry: Registry): Registry {
     return chain.name === 'base-sepolia' ? withoutBridge(chain) : withoutComet(chain)
   })
   const get = (name: string) => list.find((chain) => chain.name === name) as Chain
-  const resolve = (name: string) => get(registry.resolve(name).name)
   const byId = (id: number) => list.find(({ chainId }) => chainId === id) as Chain
-  return { ...registry, chains: list, get, resolve, byId }
+  return { ...registry, chains: list, get, byId }
 }
 
 beforeAll(async () => {

@@ -112,6 +112,26 @@ describe('GET /v1/positions/:walletId', () => {
     expect(Number(second?.earned)).toBeCloseTo(0, 4)
   })
 
+  test('a withdrawal without a chain: the error names the chains where the wallet lends', async () => {
+    const wallet = await world.newWallet()
+    for (const chain of ['arbitrum-sepolia', 'base-sepolia'] as const) {
+      await world.supply(chain, wallet, 3n * usdc)
+      await record(chain, wallet, 3n * usdc)
+    }
+    const body = { walletId: wallet.id, action: 'withdraw', amount: 1 }
+    const missing = async () =>
+      (await world.api.call('POST', '/v1/intents', { key: world.key, body })).body
+    expect(await missing()).toMatchObject({
+      error: 'INVALID_REQUEST',
+      message: 'chain is required. The wallet lends on arbitrum-sepolia and base-sepolia.',
+      details: { issues: [{ path: 'chain' }] },
+    })
+    await recordWithdrawal(wallet, 3n * usdc)
+    expect((await missing()).message).toBe(
+      'chain is required. The wallet lends on arbitrum-sepolia.',
+    )
+  })
+
   test('200: a withdrawal is counted as withdrawn, not as a loss', async () => {
     const wallet = await world.newWallet()
     await world.supply('base-sepolia', wallet, 5n * usdc)

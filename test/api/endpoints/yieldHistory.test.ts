@@ -81,7 +81,7 @@ describe('GET /v1/yields/history', () => {
       [...moments].reverse(),
     )
     expect(timesOf(await get('?chain=ethereum'))).toEqual([])
-    expect(timesOf(await get('?asset=DAI'))).toEqual([])
+    expect(timesOf(await get('?chain=BASE&protocol=Aave-V3&asset=usdc'))).toHaveLength(3)
     const vault = '?chain=base&protocol=erc4626'
     expect(timesOf(await get(`${vault}&from=${moments[1]}`))).toEqual([moments[2], moments[1]])
     expect(timesOf(await get(`${vault}&to=${moments[1]}`))).toEqual([moments[0]])
@@ -91,6 +91,8 @@ describe('GET /v1/yields/history', () => {
 
   test.each([
     ['chain', '?chain=solana'],
+    ['asset', '?asset=DAI'],
+    ['protocol', '?protocol=aave'],
     ['from', '?from=yesterday'],
     ['to', '?to=2026-13-01T00:00:00Z'],
     ['cursor', `?cursor=${Buffer.from('9'.repeat(19)).toString('base64url')}`],

@@ -194,7 +194,7 @@ describe('values', () => {
     [
       '/intents',
       { ...lend, walletId: 'w', chain: 'solana' },
-      'chain is not a known chain. Use one of: ethereum-sepolia, arbitrum-sepolia, base-sepolia.',
+      'chain must be `ethereum-sepolia` or `arbitrum-sepolia` or `base-sepolia`.',
     ],
     [
       '/intents',
@@ -210,6 +210,52 @@ describe('values', () => {
     const known = { ...body, ...('metadata' in body && path === '/intents' ? { walletId } : {}) }
     const sent = Array.isArray(body) ? body : known
     expect((await refusal('POST', path, sent)).message).toBe(message)
+  })
+})
+
+describe('wait', () => {
+  test.each(['1000', '61', '-1', '1.5', 'soon'])('?wait=%s: names range and unit', async (wait) => {
+    for (const path of ['/intents/intent_none', '/demo/fund/fund_none']) {
+      expect(await refusal('GET', `${path}?wait=${wait}`)).toEqual({
+        message: 'wait must be a whole number of seconds from 0 to 60.',
+        paths: ['wait'],
+      })
+    }
+  })
+})
+
+describe('an empty body', () => {
+  const empty = {
+    message: 'The body is empty. Send a JSON object.',
+    details: { issues: [{ path: '' }] },
+  }
+  test.each(['/wallets', '/intents', '/demo/fund', '/webhooks'])('POST %s', async (path) => {
+    const headers = { 'content-type': 'application/json' }
+    for (const given of [{ headers }, { headers, raw: '' }, {}]) {
+      const { status, body } = await world.api.call('POST', `/v1${path}`, { key, ...given })
+      expect([status, body]).toEqual([400, expect.objectContaining({ error: 'INVALID_REQUEST' })])
+      expect(body).toMatchObject(empty)
+    }
+  })
+})
+
+describe('a withdrawal without a chain', () => {
+  test('of a wallet that lends nothing: all chains', async () => {
+    const body = { walletId, action: 'withdraw', amount: 1 }
+    expect(await refusal('POST', '/intents', body)).toEqual({
+      message: 'chain is required. Use one of: ethereum-sepolia, arbitrum-sepolia, base-sepolia.',
+      paths: ['chain'],
+    })
+  })
+})
+
+describe('filters of rates', () => {
+  test.each(['yields', 'yields/history'])('GET /%s: unknown names', async (list) => {
+    expect(await refusal('GET', `/${list}?chain=solana&asset=DAI&protocol=aave`)).toEqual({
+      message:
+        'chain must be `ethereum-sepolia` or `arbitrum-sepolia` or `base-sepolia`. asset must be `USDC` or `TUSD`. protocol must be `aave-v3` or `compound-v3` or `erc4626`.',
+      paths: ['chain', 'asset', 'protocol'],
+    })
   })
 })
 

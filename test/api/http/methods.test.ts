@@ -15,7 +15,6 @@ describe('error: METHOD_NOT_ALLOWED', () => {
     ['PUT', '/v1/wallets', 'GET, POST'],
     ['DELETE', '/v1/wallets/a', 'GET'],
     ['POST', '/v1/wallets/a', 'GET'],
-    ['PATCH', '/v1/intents/a', 'GET'],
     ['GET', '/v1/intents/a/cancel', 'POST'],
     ['GET', '/v1/demo/fund', 'POST'],
     ['OPTIONS', '/v1/wallets', 'GET, POST'],
@@ -28,6 +27,22 @@ describe('error: METHOD_NOT_ALLOWED', () => {
       message: `This path does not support ${method}. Use ${allow.replace(', ', ' or ')}.`,
       details: { allow: allow.split(', '), docs: '/docs/errors#METHOD_NOT_ALLOWED' },
     })
+  })
+
+  test.each([
+    ['DELETE', '/v1/intents/a', 'Use GET.', '/v1/intents/:intentId/', 'cancel retry read-token'],
+    ['PATCH', '/v1/intents/a', 'Use GET.', '/v1/intents/:intentId/', 'cancel retry read-token'],
+    [
+      ...(['DELETE', '/v1/webhooks/a', 'Use GET or POST.', '/v1/webhooks/:webhookId/'] as const),
+      'delete rotate-secret test',
+    ],
+  ])('%s %s: names the actions of the resource', async (method, path, use, below, names) => {
+    const { status, body } = await world.api.call(method, path, { key })
+    const actions = names.split(' ').map((name) => `\`POST ${below}${name}\``)
+    expect([status, body.message]).toEqual([
+      405,
+      `This path does not support ${method}. ${use} Actions: ${actions.join(', ')}.`,
+    ])
   })
 
   test('is for callers with a key only: it reveals no paths to others', async () => {

@@ -256,7 +256,7 @@ describe('requests to /mcp', () => {
   })
 
   test('with no message or several are INVALID_REQUEST', async () => {
-    for (const raw of ['{not json', JSON.stringify([message, message])]) {
+    for (const raw of ['{not json', '', JSON.stringify([message, message])]) {
       const answer = await post({ raw })
       expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
     }

@@ -39,16 +39,21 @@ const malformed: BadHeader[] = [
   ['another scheme', () => ({ authorization: `Basic ${valid}` })],
   ['two keys', () => ({ authorization: `Bearer ${valid} ${valid}` })],
   ['a short key', () => bearer('svc_sk_123')],
-  ['a wrong checksum', () => bearer(valid.slice(0, -1) + (valid.endsWith('0') ? '1' : '0'))],
   ['upper case', () => bearer(valid.toUpperCase())],
   ['SQL', () => bearer(`svc_sk_'or'1'='1`)],
+]
+const flip = (digit: string) => (digit === '0' ? '1' : '0')
+const mistyped: BadHeader[] = [
+  ['a wrong last digit', () => bearer(valid.slice(0, -1) + flip(valid.slice(-1)))],
+  ['a wrong first digit', () => bearer(`svc_sk_${flip(valid.charAt(7))}${valid.slice(8)}`)],
+  ['two swapped digits', () => bearer(`svc_sk_01${unknownKey().slice(9)}`)],
 ]
 const dead: BadHeader[] = [
   ['an unknown key', () => bearer(unknownKey())],
   ['a revoked key', async () => bearer(await keyWith('revoked_at'))],
   ['an expired key', async () => bearer(await keyWith('expires_at'))],
 ]
-const badHeaders = [...missing, ...malformed, ...dead]
+const badHeaders = [...missing, ...malformed, ...mistyped, ...dead]
 /** A payment as the X402 scheme sends it. */
 const payment = {
   'x-payment': Buffer.from('{"x402Version":1,"scheme":"exact"}').toString('base64'),
@@ -95,6 +100,11 @@ describe('error: UNAUTHORIZED', () => {
       'malformed',
       malformed,
       'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: `svc_sk_` and 64 hexadecimal characters.',
+    ],
+    [
+      'mistyped',
+      mistyped,
+      'The checksum of the API key does not match: a character is probably mistyped. Copy the key again.',
     ],
     ['unknown, revoked or expired', dead, 'The API key is unknown, revoked or expired.'],
   ])('is the same response for every key that is %s', async (_title, headers, message) => {
