@@ -23,6 +23,10 @@ export const concerns = `(s.scope = 'deployment'
 /** SQL condition: no pause applies to the operation `op`. */
 export const isNotPaused = `not exists (select from pause s where s.until is null and ${concerns})`
 
+/** SQL condition: the pause `s` freezes a wallet or its account. */
+export const freezes = (account: string, wallet: string): string =>
+  `s.until is null and (s.scope = 'account' and s.subject = ${account} or s.scope = 'wallet' and s.subject = ${wallet})`
+
 /** What must not leave now. `isPaused`: nothing of the chain may. `operations`: ids of those that may not. */
 type Withheld = { isPaused: boolean; operations: string[] }
 
@@ -205,9 +209,7 @@ export async function getUsableWallet(
 
 const usable = createLookup<StoredWallet & { frozen: PauseScope | null }>(
   'wallet and its pause',
-  `select w.*, (select s.scope from pause s where s.until is null
-      and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)
-      limit 1) as frozen
+  `select w.*, (select s.scope from pause s where ${freezes('scope.account', 'call.key')} limit 1) as frozen
     from (${walletById.select}) w`,
   walletById.notFound,
 )

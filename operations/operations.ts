@@ -1,6 +1,5 @@
 import { namedColumns } from '../db/client/columns.js'
 import { runPrepared, type Statement } from '../db/client/prepared.js'
-import { selectScoped } from '../db/client/scope.js'
 import type { Db } from '../db/client/connect.js'
 import type { OperationKind, OperationState } from '../domain/intent/operation.js'
 
@@ -167,29 +166,6 @@ export async function readOperations(db: Db, intentId: string): Promise<Operatio
     .where({ intent_id: intentId })
     .orderBy(['sequence', 'created_at'])
     .select<Operation[]>(operationColumns)
-}
-
-/** `until`: when the failure settles, if no reorg reverses it. Null: it is not confirmed. */
-export type Unsettled = { until: Date | null }
-
-/** Found while a log of a signed operation of an intent may well appear, disappear or change. */
-export async function findUnsettled(
-  db: Db,
-  accountId: string,
-  intentId: string,
-): Promise<Unsettled | undefined> {
-  const query = db('operation')
-    .where({ account_id: accountId, intent_id: intentId })
-    .where((open) => {
-      void open
-        .whereIn('state', ['signed', 'mined'])
-        .orWhereRaw('settles_at(operation) > clock_timestamp()')
-    })
-    .select(db.raw('settles_at(operation) as until'))
-    .orderByRaw('until desc nulls first')
-    .limit(1)
-  const [row] = await selectScoped<Unsettled>(db, accountId, query)
-  return row
 }
 
 /** True while a withdrawal of the wallet may be executed on the chain after the block `head`. */

@@ -26,9 +26,9 @@ export const explainRoute = readRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async ({ db, registry }, { caller: { accountId }, params: { intentId } }) => {
+  async ({ db, registry }, { caller: { accountId, scopes }, params: { intentId } }) => {
     const { intent, timeline } = await getIntent(db, accountId, intentId)
-    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { timeline })
+    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { timeline, scopes })
     const { retriedBy } = timeline
     const facts = { intentId, status, ...(retriedBy ? { retriedBy } : {}) }
     if (!intent.error) {

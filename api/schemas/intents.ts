@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { explainFailure, intentFailureCodes } from '../../domain/intent/failures.js'
-import { actions, statuses, strategies, warningCodes } from '../../domain/intent/intent.js'
+import { actions, statuses } from '../../domain/intent/intent.js'
+import { followUps } from '../../domain/intent/possibleActions.js'
 import {
   text,
   figure,
@@ -12,100 +13,13 @@ import {
   intentId,
   chain,
   asset,
-  protocol,
   apy,
   fundsAt,
 } from './fields.js'
-import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './timeline.js'
+import { executionPlan } from './intents/executionPlan.js'
+import { explorerUrl, txHash, waitingFor } from './timeline.js'
 
-/** Intents: plan, progress and end. */
-
-const step = z
-  .strictObject({
-    type: z
-      .enum(['bridge', 'deposit', 'withdraw', 'swap'])
-      .meta({ id: 'StepType', description: 'Kind of the step.' }),
-    sequence: z
-      .int()
-      .positive()
-      .meta({ description: 'Place in the order, from 1.', examples: [1] }),
-    from: chain.optional().meta({ description: 'Source chain of a bridge.' }),
-    to: chain.optional().meta({ description: 'Destination chain of a bridge.' }),
-    chain: chain.optional().meta({ description: 'Chain of a deposit, withdrawal or swap.' }),
-    protocol: protocol.optional(),
-    asset,
-    amount: decimalText(
-      'Amount that it spends, in whole tokens. A forecast after a bridge or a swap: the step spends the amount that arrives.',
-      '1',
-    ),
-    speed: z.enum(['fast', 'standard']).optional().meta({ description: 'Speed of a bridge.' }),
-    maxFee: decimalText('Maximum fee of a bridge.', '0.00012').optional(),
-    toAsset: asset.optional().meta({ description: 'Token that a swap returns.' }),
-    arrives: decimalText(
-      'Expected output of a bridge or swap, in whole tokens.',
-      '0.9999',
-    ).optional(),
-    minimum: decimalText(
-      'Minimum output of a swap, in whole tokens. The swap reverts below it.',
-      '0.995',
-    ).optional(),
-    status: stepStatus.optional().meta({ description: 'Absent in a dry run.' }),
-    ...times,
-    waitingFor: waitingFor.optional().meta({ description: 'Present while the step waits.' }),
-    operations: z.array(part).optional().meta({
-      description: 'Parts of a bridge: burn, attestation and mint, pending ones included.',
-    }),
-  })
-  .meta({ id: 'Step', description: 'One step of a plan.' })
-
-const warning = z
-  .strictObject({
-    code: z.enum(warningCodes).meta({
-      description:
-        '`NOT_WORTH_IT`: bridge, swap and gas cost more than a year in the market earns. `ASSET_CHANGES`: the plan lends another token than the requested one. `MARKET_NEARLY_FULL`: the deposit uses most of the remaining capacity of the market. `LOW_LIQUIDITY`: most of the market is borrowed, or it has little cash, so the deposit may not be withdrawable at any time. Only for a named chain without another market. `COSTS_UNKNOWN`: no feed has a price of ETH, so gas is not counted, or USDC is not worth a dollar.',
-    }),
-    message: text('Description of the warning.', 'USDC is swapped to TUSD on the way.'),
-  })
-  .meta({ id: 'PlanWarning', description: 'A warning about a plan.' })
-
-const alternative = z
-  .strictObject({
-    chain,
-    protocol,
-    asset,
-    apy,
-    netUsd: figure(
-      'Yield of one year minus the costs of bridge, swap and gas, in USD. Absent for a market that cannot be reached, and while a price is unknown.',
-      0.0345,
-    ).optional(),
-    why: text('Why it was not chosen.', 'It pays less, 3.70 %.'),
-  })
-  .meta({ id: 'PlanAlternative', description: 'A market that was not chosen.' })
-
-const executionPlan = z
-  .strictObject({
-    strategy: z
-      .enum(strategies)
-      .meta({ description: 'Kind of plan.', examples: ['single-bridge'] }),
-    targetChain: text('Chain where the money ends.', 'base-sepolia'),
-    targetProtocol: protocol.optional(),
-    expectedApy: apy.optional(),
-    steps: z.array(step).meta({ description: 'In the order of execution.' }),
-    estimatedGasUsd: figure(
-      'Estimated cost in USD. Null while the price of ETH is unknown.',
-      0.760917,
-    ).nullable(),
-    estimatedTime: text('Range for a person to read.', '1-5 seconds'),
-    reasoning: text('Why this plan was chosen.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
-    warnings: z
-      .array(warning)
-      .optional()
-      .meta({ description: 'Warnings about the plan. Absent without any.' }),
-    alternatives: z.array(alternative).max(5).optional().meta({
-      description: 'Other markets for a lend, best first.',
-    }),
-  })
-  .meta({ id: 'ExecutionPlan', description: 'The steps that execute an intent.' })
+/** Intents: progress and end. */
 
 const transaction = z
   .strictObject({
@@ -199,6 +113,12 @@ const intended = {
   asset,
 }
 
+const followUp = z.enum(followUps).meta({
+  id: 'FollowUp',
+  description:
+    '`cancel`: `POST /intents/{intentId}/cancel`. `retry`: `POST /intents/{intentId}/retry`. More may be added.',
+})
+
 export const intent = z
   .strictObject({
     id: intentId,
@@ -234,6 +154,14 @@ export const intent = z
       .optional()
       .meta({ description: 'Present while the intent is delayed. It has not failed.' }),
     error: intentError.optional().meta({ description: 'Present on a failed intent.' }),
+    actions: z.array(followUp).meta({
+      description:
+        'What the caller can do with the intent now. Empty for a caller that may only read. A retry also needs its money in the wallet, or the call returns INSUFFICIENT_FUNDS.',
+      examples: [['cancel']],
+    }),
+    retryFrom: time(
+      'When `retry` becomes possible, UTC. Present while a reorg could still revert the failure and the time is known.',
+    ).optional(),
     createdAt: time('When it was created, UTC.'),
     updatedAt: time('When it or one of its steps changed last, UTC.').optional(),
     completedAt: time('When it was completed, UTC; on completed intents only.').optional(),

@@ -17,6 +17,7 @@ export type TokenHolder = {
   keyDigest: string
   accountId: string
   intentId: string
+  scopes: readonly ['read']
   tier: Tier
   /** Requests with this token in this minute, including this one. */
   used: number
@@ -49,14 +50,16 @@ export async function createReadToken(
 export async function admitToken(db: Db, token: string): Promise<TokenHolder | undefined> {
   const digest = readTokenDigest(token)
   if (!digest) return undefined
-  type Row = Omit<TokenHolder, 'keyDigest' | 'resetAt'> & { resetAt: bigint }
+  type Row = Omit<TokenHolder, 'keyDigest' | 'scopes' | 'resetAt'> & { resetAt: bigint }
   const { rows } = await db.raw<{ rows: Row[] }>(
     `select account_id as "accountId", intent_id as "intentId", plan as tier, used,
        reset_at as "resetAt", retry_after as "retryAfter" from admit_token(?)`,
     [digest],
   )
   const [row] = rows
-  return row && { ...row, keyDigest: digest.toString('base64'), resetAt: Number(row.resetAt) }
+  if (!row) return undefined
+  const [keyDigest, resetAt] = [digest.toString('base64'), Number(row.resetAt)]
+  return { ...row, keyDigest, resetAt, scopes: ['read'] }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../client/ids.js'
+import { scopesOf, type Role } from '../../domain/roles.js'
 import { scopeSession } from '../client/scope.js'
 import type { Db } from '../client/connect.js'
-import type { Role } from '../../domain/roles.js'
+import type { Scope } from './accounts.js'
 import type { Tier } from '../../domain/tiers.js'
 
 /** A random token. Only its `tokenDigest` is stored. */
@@ -30,6 +31,8 @@ export type Member = {
   accountName: string
   plan: Tier
   role: Role
+  /** Scopes of the role. */
+  scopes: readonly Scope[]
   /** Remaining credits. */
   balance: bigint
   limit: number
@@ -43,7 +46,7 @@ export type Member = {
 
 const verdicts = { 200: 'admitted', 423: 'suspended', 429: 'rateLimited' } as const
 
-type MemberRow = Omit<Member, 'limit' | 'verdict' | 'resetAt' | 'tokenHash'> & {
+type MemberRow = Omit<Member, 'limit' | 'verdict' | 'resetAt' | 'tokenHash' | 'scopes'> & {
   resetAt: bigint
   code: keyof typeof verdicts
 }
@@ -73,6 +76,7 @@ export async function admitSession(
   return {
     ...member,
     tokenHash: digest,
+    scopes: scopesOf[member.role],
     limit: REQUESTS_PER_MINUTE,
     resetAt: Number(resetAt),
     verdict: verdicts[code],

@@ -1,5 +1,5 @@
 import { toEffect, type EffectRow } from './stepEffects.js'
-import { concerns } from '../pauses.js'
+import { concerns, freezes } from '../pauses.js'
 import type { Effect } from '../../domain/intent/results.js'
 import type { StepOperation } from '../../domain/intent/stepOperation.js'
 
@@ -10,10 +10,22 @@ export type IntentTimeline = {
   effects: Effect[]
   /** The intent that retries it, or null. */
   retriedBy: string | null
+  /** True while it runs and can be cancelled. */
+  isCancellable: boolean
+  /** Why the end of a failed intent is open: a reorg could still revert it, or an operation is in flight. */
+  unsettled: OpenEnd | null
+  /** True when it has failed and its wallet or account is frozen. */
+  isFrozen: boolean
 }
 
+/** `until`: when the failure settles, if no reorg reverses it. Null: it is not confirmed. */
+export type OpenEnd = { until: Date | null }
+
 /** The timeline of a new intent. */
-export const emptyTimeline: IntentTimeline = { operations: [], effects: [], retriedBy: null }
+export const emptyTimeline: IntentTimeline = {
+  ...{ operations: [], effects: [], retriedBy: null },
+  ...{ isCancellable: true, unsettled: null, isFrozen: false },
+}
 
 /** Pauses are read only for operations that they can delay. */
 const PAUSE = `case when op.state in ('queued', 'deferred', 'signed') then (
@@ -33,20 +45,35 @@ export const OPERATIONS = `select json_agg(json_build_object(
   from operation op join chain c on c.id = op.chain_id left join burn b on b.operation_id = op.id
   where op.intent_id = i.id`
 
+/** The open end of the failed intent `i` as JSON, from the operation that settles last. */
+const UNSETTLED = `select json_build_object('until', settles_at(o)) from operation o
+  where o.intent_id = i.id and (o.state in ('signed', 'mined') or settles_at(o) > clock_timestamp())
+  order by settles_at(o) desc nulls first limit 1`
+
 /** The timeline of the intent `i` as JSON, for a statement that reads it with its intent. */
 export const TIMELINE = `select json_build_object(
     'retriedBy', (select r.id from intent r where r.retry_of = i.id),
+    'isCancellable', i.cancelled_at is null and i.status not in ('completed', 'failed') and is_cancellable(i),
+    'unsettled', case when i.status = 'failed' then (${UNSETTLED}) end,
+    'isFrozen', i.status = 'failed' and exists (
+      select from pause s where ${freezes('i.account_id', 'i.wallet_id')}),
     'operations', (${OPERATIONS}))`
 
 export type OperationRow = StepOperation & EffectRow
-export type IntentTimelineRow = Pick<IntentTimeline, 'retriedBy'> & {
+export type IntentTimelineRow = Omit<IntentTimeline, 'operations' | 'effects' | 'unsettled'> & {
   operations: OperationRow[] | null
+  unsettled: { until: string | null } | null
 }
 
-export function toTimeline({ operations, ...row }: IntentTimelineRow): IntentTimeline {
+export function toTimeline({ operations, unsettled, ...row }: IntentTimelineRow): IntentTimeline {
   const rows = operations ?? []
   const included = rows.filter(({ state }) => ['mined', 'confirmed', 'final'].includes(state))
-  return { ...row, operations: rows.map(toStepOperation), effects: included.map(toEffect) }
+  return {
+    ...row,
+    unsettled: unsettled && { until: unsettled.until === null ? null : new Date(unsettled.until) },
+    operations: rows.map(toStepOperation),
+    effects: included.map(toEffect),
+  }
 }
 
 const isoTime = (time: string | null) => time && new Date(time).toISOString()

@@ -9,8 +9,8 @@ create table intent_edge (
 );
 
 -- Locks an intent and its operations, and returns whether it can be cancelled: 'cancellable', 'cancelled' before,
--- 'already_over', 'already_signed' or 'unknown'. It can be cancelled while each of its operations is unsigned or has
--- succeeded, and no money is in the bridge. The row locks order it against the signer, which signs under the same locks.
+-- 'already_over', 'already_signed' or 'unknown'. The row locks order it against the signer, which signs under the same
+-- locks.
 create function cancel_verdict(p_account text, p_intent text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare i intent;
@@ -22,14 +22,21 @@ begin
   if i.cancelled_at is not null then return 'cancelled'; end if;
   if i.status in ('completed', 'failed') then return 'already_over'; end if;
   perform from operation o where o.intent_id = i.id order by o.id for update;
-  if is_done(i) or exists (select from operation o where o.intent_id = i.id and case
+  if not is_cancellable(i) then return 'already_signed'; end if;
+  return 'cancellable';
+end $$;
+
+-- True when a running intent can be cancelled: each of its operations is unsigned or has succeeded, and no money is in
+-- the bridge. It runs as its owner, because the API cannot read signatures.
+create function is_cancellable(i intent) returns boolean
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+begin
+  return not is_done(i) and not exists (select from operation o where o.intent_id = i.id and case
     when o.state in ('confirmed', 'final') then not o.success or o.kind = 'bridge' and not exists (
       select from operation m where m.intent_id = i.id and m.sequence = o.sequence and m.kind = 'mint'
         and m.state in ('confirmed', 'final') and m.success)
     else o.state in ('signed', 'mined') or o.kind = 'mint' or o.spent_since is not null
-      or exists (select from signature s where s.operation_id = o.id) end)
-  then return 'already_signed'; end if;
-  return 'cancellable';
+      or exists (select from signature s where s.operation_id = o.id) end);
 end $$;
 
 -- Cancels an intent, if it can be, with its unsigned operations and their reservations, in the caller's transaction.
@@ -218,7 +225,7 @@ begin
 end $$;
 
 grant execute on function advance_intent, annotate_intent, complete_intent to steward_worker;
-grant execute on function cancel_verdict, cancel_intent to steward_api;
+grant execute on function cancel_verdict, is_cancellable, cancel_intent to steward_api;
 grant execute on function lock_intents, reconsider_intents to steward_relayer;
 
 insert into intent_edge values

@@ -14,7 +14,7 @@ export type Admission = {
   keyDigest: string
   accountId: string
   tier: Tier
-  scopes: string[]
+  scopes: Scope[]
   /** Rate limit per minute, and the count of this minute including this request. */
   limit: number
   used: number
@@ -32,7 +32,7 @@ type CallRow = {
   callAt: bigint
   callAccount: string
   callTier: Tier
-  callScopes: string[]
+  callScopes: Scope[]
   callLimit: number
   callUsed: number
   callResetAt: bigint

@@ -12,24 +12,35 @@ import { assetUnits } from '../money.js'
 /** A failed intent: its request, its plan, and its effects so far. */
 export type Failed = { request: IntentRequest; plan: StepPlan | null; effects: Effect[] }
 
+/** Why no work can be retried. */
+type NoRemainder = { reason: 'funds_in_bridge' | 'nothing_left'; message: string }
+
 /**
  * The remaining work of a failed intent, from where its money is now. Output of confirmed steps is not delivered twice.
  *
  * @throws {ServiceError} INVALID_REQUEST with the reason `funds_in_bridge` while burned money has not arrived, or
  *   `nothing_left`.
  */
-export function remainingRequest({ request, plan, effects }: Failed): IntentRequest {
+export function remainingRequest(failed: Failed): IntentRequest {
+  const remaining = remainderOf(failed)
+  if ('reason' in remaining) throw invalidRequest('intentId', remaining.message, remaining.reason)
+  return remaining
+}
+
+/** True when `remainingRequest` returns. */
+export const hasRemainder = (failed: Failed): boolean => !('reason' in remainderOf(failed))
+
+function remainderOf({ request, plan, effects }: Failed): IntentRequest | NoRemainder {
   if (!plan) return request
   const done = plan.steps.filter((step) => completionOf(step, effects))
   // A step that was reported as failed may have succeeded since. A repetition would spend other money.
   if (done.length === plan.steps.length) {
-    throw invalidRequest(
-      'intentId',
-      'All steps of the intent have succeeded since.',
-      'nothing_left',
-    )
+    return { reason: 'nothing_left', message: 'All steps of the intent have succeeded since.' }
   }
-  assertNotInBridge(plan, effects)
+  if (isInBridge(plan, effects)) {
+    const message = 'The money is in the bridge. Retry when it has arrived.'
+    return { reason: 'funds_in_bridge', message }
+  }
   if (request.action === 'withdraw') return remainingWithdrawal(request, plan, effects)
   const last = done.at(-1)
   const units = last && completionOf(last, effects)?.units
@@ -41,7 +52,7 @@ function remainingWithdrawal(
   request: WithdrawRequest,
   plan: StepPlan,
   effects: Effect[],
-): WithdrawRequest {
+): WithdrawRequest | NoRemainder {
   const unswapped = unswappedOf(plan, effects)
   const swap = unswapped ? { unswapped } : {}
   if (request.amountUnits === 'max') return { ...request, ...swap }
@@ -50,9 +61,7 @@ function remainingWithdrawal(
     .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
     .reduce((sum, step) => sum + (completionOf(step, effects)?.units ?? 0n), 0n)
   const amountUnits = request.amountUnits - delivered
-  if (amountUnits <= 0n) {
-    throw invalidRequest('intentId', 'The money has been withdrawn.', 'nothing_left')
-  }
+  if (amountUnits <= 0n) return { reason: 'nothing_left', message: 'The money has been withdrawn.' }
   return { ...request, amountUnits, ...swap }
 }
 
@@ -70,12 +79,10 @@ function unswappedOf(plan: StepPlan, effects: Effect[]): WithdrawRequest['unswap
 
 const assetOf = (step: PlanStep) => (step.type === 'swap' ? step.toAsset : step.asset)
 
-function assertNotInBridge(plan: StepPlan, effects: Effect[]): void {
+function isInBridge(plan: StepPlan, effects: Effect[]): boolean {
   const burned = effects.filter(({ kind, success }) => kind === 'bridge' && success)
   const minted = plan.steps.filter(
     (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,
   )
-  if (burned.length <= minted.length) return
-  const message = 'The money is in the bridge. Retry when it has arrived.'
-  throw invalidRequest('intentId', message, 'funds_in_bridge')
+  return burned.length > minted.length
 }

@@ -144,7 +144,7 @@ describe('awaitAttestation', () => {
     expect(attempt).toMatchObject(waiting)
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
     const { intent: row, timeline } = await getIntent(world.db, intent.accountId, intent.id)
-    expect(intentBody(world.registry, row, { timeline }).waitingFor).toMatchObject({
+    expect(intentBody(world.registry, row, { timeline, scopes: [] }).waitingFor).toMatchObject({
       code: 'ATTESTATION',
       message: expect.stringContaining('the amount exceeds the limit of fast ones'),
       usualSeconds: 1_140,

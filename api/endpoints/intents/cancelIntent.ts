@@ -39,11 +39,11 @@ export const cancelIntent = writeRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async ({ registry }, { caller: { accountId }, params: { intentId } }, commit) =>
+  async ({ registry }, { caller: { accountId, scopes }, params: { intentId } }, commit) =>
     commit(async (trx) => {
       const verdict = await cancelIntentRow(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
       const { intent, timeline } = await getIntent(trx, accountId, intentId)
-      return { status: 200, body: intentBody(registry, intent, { timeline }) }
+      return { status: 200, body: intentBody(registry, intent, { timeline, scopes }) }
     }),
 )

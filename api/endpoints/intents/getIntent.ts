@@ -16,6 +16,7 @@ import { intentIdInput, readTokenInput, secondsToWait } from '../../schemas/para
 import { safeText } from '../../schemas/safeText.js'
 import { intentBody } from './intentBody.js'
 import { readUntil, type State, versionOf } from '../readUntil.js'
+import type { Caller } from '../../http/auth/caller.js'
 import type { Services } from '../../http/services.js'
 
 export const getIntent = readRoute(
@@ -55,8 +56,9 @@ export const getIntent = readRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (services, { caller: { accountId }, params: { intentId }, query, whenGone }) => {
-    const read = () => readState(services, accountId, intentId)
+  async (services, { caller, params: { intentId }, query, whenGone }) => {
+    const { accountId } = caller
+    const read = () => readState(services, caller, intentId)
     let state = await read()
     const { wait: seconds, version = state.version } = query
     const isEnough = (next: State) => next.version !== version || next.isOver
@@ -70,11 +72,11 @@ export const getIntent = readRoute(
 
 async function readState(
   { db, registry, readProgress }: Services,
-  accountId: string,
+  { accountId, scopes }: Caller,
   intentId: string,
 ): Promise<State> {
   const { intent, timeline } = await getIntentRow(db, accountId, intentId)
   const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-  const body = intentBody(registry, intent, { timeline, progress })
+  const body = intentBody(registry, intent, { timeline, progress, scopes })
   return { body, version: versionOf(body), isOver: isSettled(intent.status, intent.error) }
 }

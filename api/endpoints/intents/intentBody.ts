@@ -12,6 +12,7 @@ import {
   type Progress,
   type PlanStep,
 } from '../../../domain/intent/intent.js'
+import { possibleActions } from '../../../domain/intent/possibleActions.js'
 import { resultsOf } from '../../../domain/intent/results.js'
 import { assetText } from '../../../domain/money.js'
 import {
@@ -22,18 +23,26 @@ import {
 } from '../../../domain/intent/timeline.js'
 import { waitingMessage, type WaitingFor } from '../../../domain/intent/waiting.js'
 import { bridgeOf } from '../../../evm/bridges/bridges.js'
+import { requestOf } from '../../../db/intents/storedRequest.js'
+import type { Caller } from '../../http/auth/caller.js'
 import type { StoredIntent } from '../../../db/intents/intents.js'
 
-/** Facts outside the row: the timeline from other rows, absent for a new intent, and the progress of its workflow. */
-export type IntentFacts = { timeline?: IntentTimeline; progress?: Progress | undefined }
+/**
+ * Facts outside the row: the scopes of its reader, the timeline from other rows, absent for a new intent, and the
+ * progress of its workflow.
+ */
+export type IntentFacts = Pick<Caller, 'scopes'> & {
+  timeline?: IntentTimeline
+  progress?: Progress | undefined
+}
 
 /**
  * The intent resource, built from the rows. The progress of a running workflow may be newer: it can raise the status,
  * the current step and the count of completed steps, but never lower them. Its wait reason is used when no row has one.
  */
-export function intentBody(registry: Registry, intent: StoredIntent, known: IntentFacts = {}) {
+export function intentBody(registry: Registry, intent: StoredIntent, known: IntentFacts) {
   const { plan } = intent
-  const { timeline = emptyTimeline, progress } = known
+  const { timeline = emptyTimeline, progress, scopes } = known
   // Without a plan the body has no steps for the progress.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
@@ -58,10 +67,22 @@ export function intentBody(registry: Registry, intent: StoredIntent, known: Inte
     funds: plan && currentFunds(plan, timeline.effects),
     delay: isTerminal(status) ? null : intent.delay,
     error: intent.error,
+    ...actionFields(intent, timeline, scopes),
     createdAt: intent.createdAt.toISOString(),
     updatedAt: lastChange(since, timeline.operations),
     ...endTimes(intent),
   })
+}
+
+/** What the caller can do with the intent now, and from when on it can be retried. */
+function actionFields(intent: StoredIntent, timeline: IntentTimeline, scopes: Caller['scopes']) {
+  const { status, plan } = intent
+  if (!scopes.includes('write')) return { actions: [] }
+  const until = timeline.unsettled?.until ?? null
+  return {
+    actions: possibleActions({ status, plan, request: requestOf(intent), ...timeline }),
+    retryFrom: until && until.toISOString(),
+  }
 }
 
 const endTimes = ({ completedAt, cancelledAt, endedAt }: StoredIntent) => ({

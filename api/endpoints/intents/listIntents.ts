@@ -39,9 +39,10 @@ export const listIntents = readRoute(
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
     const { db, registry } = services
     const filter = toIntentFilter(query)
-    const intents = await listIntentRows(db, caller.accountId, { ...filter, slice })
+    const { accountId, scopes } = caller
+    const intents = await listIntentRows(db, accountId, { ...filter, slice })
     const body = pageBody(intents, slice, ({ timeline, ...intent }) =>
-      intentBody(registry, intent, { timeline }),
+      intentBody(registry, intent, { timeline, scopes }),
     )
     return { status: 200, body }
   },

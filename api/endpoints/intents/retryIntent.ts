@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { findRetry, getIntent, lockFailed, type StoredIntent } from '../../../db/intents/intents.js'
 import { requestOf } from '../../../db/intents/storedRequest.js'
-import { findUnsettled } from '../../../operations/operations.js'
 import { lockWallet } from '../../../db/intents/reservations.js'
 import { getUsableWallet } from '../../../db/pauses.js'
 import { lockAccount } from '../../../db/usage/metering.js'
@@ -16,8 +15,10 @@ import { intent as intentResource } from '../../schemas/intents.js'
 import { intentIdInput } from '../../schemas/parameters.js'
 import { intentBody } from './intentBody.js'
 import { submitIntent } from './submitIntent.js'
+import type { Caller } from '../../http/auth/caller.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
+import type { IntentTimeline } from '../../../db/intents/timeline.js'
 
 class ConcurrentRetry extends Error {}
 
@@ -60,8 +61,8 @@ export const retryIntent = writeRoute(
     const { accountId } = caller
     const { intent: failed, timeline } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
-    if (known) return alreadyRetried(services, known)
-    await assertSettled(services, failed)
+    if (known) return alreadyRetried(services, caller, known)
+    assertSettled(failed, timeline)
     const { effects } = timeline
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await getUsableWallet(db, accountId, failed.walletId)
@@ -84,17 +85,18 @@ export const retryIntent = writeRoute(
       const existing =
         error instanceof ConcurrentRetry && (await findRetry(db, accountId, failed.id))
       if (!existing) throw error
-      return alreadyRetried(services, existing)
+      return alreadyRetried(services, caller, existing)
     }
   },
 )
 
 async function alreadyRetried(
   { db, registry }: Services,
-  { accountId, id }: StoredIntent,
+  { accountId, scopes }: Caller,
+  { id }: StoredIntent,
 ): Promise<Answer> {
   const { intent, timeline } = await getIntent(db, accountId, id)
-  return { status: 200, body: intentBody(registry, intent, { timeline }) }
+  return { status: 200, body: intentBody(registry, intent, { timeline, scopes }) }
 }
 
 /** The metadata of the failed intent without `simulate`, so that the retry does not fail on purpose. */
@@ -104,11 +106,10 @@ function keptMetadata({ metadata }: StoredIntent): { metadata?: Record<string, u
   return kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}
 }
 
-async function assertSettled({ db }: Services, { accountId, id, status }: StoredIntent) {
+function assertSettled({ status }: StoredIntent, { unsettled }: IntentTimeline): void {
   if (status !== 'failed') {
     throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
   }
-  const unsettled = await findUnsettled(db, accountId, id)
   if (unsettled?.until) throw notSettledBefore(unsettled.until)
   if (unsettled) throw notFinal()
 }

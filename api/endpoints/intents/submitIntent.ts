@@ -107,7 +107,11 @@ export async function submitIntent(
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
       // An intent without a plan counts when it is planned.
       const gasUsd = intent.plan?.estimatedGasUsd ?? 0
-      return { status: 201, body: intentBody(services.registry, intent), gasUsd }
+      return {
+        status: 201,
+        body: intentBody(services.registry, intent, { scopes: ['write'] }),
+        gasUsd,
+      }
     })
   return planOnceIndexed(services, spender, { request, attempt, waitMs: services.indexingWaitMs })
 }

@@ -1,7 +1,6 @@
 import { admitSession, tokenDigest, type Member } from '../../../db/accounts/sessions.js'
 import { areOpen } from '../../../db/accounts/sessionValidity.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { scopesOf } from '../../../domain/roles.js'
 import { sessionCookie } from './cookies.js'
 import { countFailure, guardAddress } from './guardAddress.js'
 import { setCredits } from '../credits.js'
@@ -71,7 +70,7 @@ async function identify(context: RequestContext): Promise<Member> {
 function assertAdmitted(member: Member, scope: Scope): void {
   if (member.verdict === 'rateLimited') throw rateLimited(member)
   if (member.verdict === 'suspended') throw accountSuspended()
-  if (!scopesOf[member.role].includes(scope)) {
+  if (!member.scopes.includes(scope)) {
     throw new ServiceError('FORBIDDEN', `A ${member.role} may not ${scope}. Ask an owner.`)
   }
 }

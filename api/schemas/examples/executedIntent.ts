@@ -73,6 +73,7 @@ export const waitingIntent = {
     usualSeconds: 15,
   },
   funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
+  actions: [],
   updatedAt: burned.endedAt,
 }
 
@@ -117,6 +118,7 @@ export const completedIntent = {
     steps: [doneBridge, { ...depositStep, ...deposited, status }],
   },
   funds: [{ chain: to, asset: 'USDC', amount: '0.9999', protocol: 'aave-v3' }],
+  actions: [],
   results: {
     completedSteps: 2,
     transactions,
@@ -147,6 +149,7 @@ export const failedIntent = {
     ],
   },
   funds: [{ chain: to, asset: 'USDC', amount: '0.9999' }],
+  actions: ['retry'],
   updatedAt: '2026-11-21T04:36:11.912Z',
   endedAt: '2026-11-21T04:36:11.912Z',
   results: {

@@ -63,6 +63,7 @@ export const plannedIntent = {
   asset: 'USDC',
   executionPlan,
   funds: [{ chain: 'arbitrum-sepolia', asset: 'USDC', amount: '1' }],
+  actions: ['cancel'],
   createdAt: '2026-11-21T04:36:09.381Z',
   updatedAt: '2026-11-21T04:36:09.381Z',
 }
@@ -84,6 +85,7 @@ export const cancelledIntent = {
     totalGasCostUsd: 0,
   },
   error: { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' },
+  actions: ['retry'],
   executionPlan: {
     ...executionPlan,
     steps: [

@@ -17,7 +17,7 @@ afterAll(async () => {
 /** The intent as callers read it. */
 async function read({ id, accountId }: PlannedIntent) {
   const { intent, timeline } = await getIntent(world.db, accountId, id)
-  return intentSchema.parse(intentBody(world.registry, intent, { timeline }))
+  return intentSchema.parse(intentBody(world.registry, intent, { timeline, scopes: ['write'] }))
 }
 const partsOf = async (intent: PlannedIntent) => {
   const { operations = [] } = (await read(intent)).executionPlan?.steps[0] ?? {}

@@ -4,6 +4,7 @@ import type { Metadata } from '../metadata.js'
 
 export type IntentStatus = Known<'pending' | 'planning' | 'executing' | 'completed' | 'failed'>
 export type Action = Known<'lend' | 'withdraw' | 'bridge'>
+export type FollowUp = Known<'cancel' | 'retry'>
 export type StepStatus = Known<
   'pending' | 'waiting' | 'executing' | 'completed' | 'failed' | 'cancelled'
 >
@@ -186,6 +187,10 @@ export type Intent = {
   funds?: Funds[]
   delay?: Delay
   error?: IntentError
+  /** What the caller can do with the intent now. */
+  actions: FollowUp[]
+  /** When `retry` becomes possible. Present while a reorg could still revert the failure. */
+  retryFrom?: string
   createdAt: string
   updatedAt?: string
   completedAt?: string

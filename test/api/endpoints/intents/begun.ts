@@ -7,6 +7,7 @@ export const notBegun = (funds: FundsView) => ({
   currentStep: 1,
   waitingFor: { code: 'SERVICE', message: expect.any(String), since: expect.any(String) },
   funds: [funds],
+  actions: ['cancel'],
   updatedAt: expect.any(String),
 })
 

@@ -37,7 +37,7 @@ describe('GET /v1/intents/:intentId', () => {
     expect(body).toEqual({
       ...{ id, walletId: wallet.id, status: 'pending', action: 'lend', amount: 1, asset: 'USDC' },
       waitingFor: { code: 'CHAIN_SILENT', message: expect.any(String), since: body.createdAt },
-      ...{ createdAt: expect.any(String), updatedAt: body.createdAt },
+      ...{ actions: ['cancel'], createdAt: expect.any(String), updatedAt: body.createdAt },
     })
   })
 

@@ -100,6 +100,7 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(body).toEqual({
       ...{ id: expect.stringMatching(/^intent_/), retryOf: failed.id, status: 'planning' },
       ...{ executionPlan, walletId, action, amount, asset, chain, funds, waitingFor },
+      actions: ['cancel'],
       ...{ currentStep: 1, createdAt: expect.any(String), updatedAt: body.createdAt },
     })
     expect(world.temporal.started).toMatchObject([{ options: { workflowId: body.id } }])
@@ -115,7 +116,10 @@ describe('POST /v1/intents/:intentId/retry', () => {
     const list = await read(`/v1/intents?walletId=${String(body.walletId)}`)
     expect(list.data).toMatchObject([{ retryOf: id }, { id }])
     expect(list.data).toMatchObject([{}, { retriedBy: body.id }])
-    expect(await read(`/v1/intents/${id}`)).toEqual({ ...before, retriedBy: body.id })
+    expect(await read(`/v1/intents/${id}`)).toEqual({
+      ...before,
+      ...{ retriedBy: body.id, actions: [] },
+    })
     for (const field of ['retryOf', 'retriedBy']) expect(before).not.toHaveProperty(field)
   })
 

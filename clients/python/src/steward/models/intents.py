@@ -13,6 +13,7 @@ from .timeline import WaitingFor, FundsAt
 
 Action = Literal["lend", "withdraw", "bridge"] | str
 IntentStatus = Literal["pending", "planning", "executing", "completed", "failed"] | str
+FollowUp = Literal["cancel", "retry"] | str
 StepStatus = (
     Literal["pending", "waiting", "executing", "completed", "failed", "cancelled"] | str
 )
@@ -183,6 +184,8 @@ class Intent(Model):
     funds: list[FundsAt] | None = None
     delay: Delay | None = None
     error: IntentError | None = None
+    actions: list[FollowUp]
+    retry_from: datetime | None = None
     created_at: datetime
     updated_at: datetime | None = None
     completed_at: datetime | None = None
