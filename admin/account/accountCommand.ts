@@ -49,13 +49,15 @@ export const USAGE = `Usage: npm run account -- <command>
                                                     creates a dashboard link, valid once within a day; without
                                                     --email the invited person enters theirs; an operator sees
                                                     the whole deployment
+  invitation list ACCOUNT                           lists the open invitations of an account
+  invitation withdraw ACCOUNT INVITATION_ID         ends an open invitation; its link stops working at once
   password reset --account ACCOUNT --email EMAIL [--base-url URL]
                                                     creates a link, valid once within a day, with which a member
                                                     chooses a new password
   senders                                             shows treasury and senders: addresses, balances, open nonces,
                                                     and how long the gas lasts at the current price
 
-create, plan, key, credits, invite and password reset take --why TEXT and --by NAME for the audit log as well.
+create, plan, key, credits, invite, invitation and password reset take --why TEXT and --by NAME for the audit log as well.
 Uses the database of DATABASE_URL, with the role of its owner, otherwise that of a running npm start.
 A key is shown once, when it is created. DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
 --json prints the output of any command as JSON.`

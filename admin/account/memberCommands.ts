@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { inviteMember } from '../../db/accounts/invitations.js'
+import { endInvitation, inviteMember, readInvitations } from '../../db/accounts/invitations.js'
 import { createOperatorReset } from '../../db/accounts/passwordResets.js'
 import { getAccount } from '../../db/accounts/accounts.js'
 import { roles, type Role } from '../../domain/roles.js'
-import { time } from './accountAnswers.js'
+import { time, type CommandOutput } from './accountAnswers.js'
 import { line, misuse, type Command } from './command.js'
 import { recorded } from './pauseCommands.js'
+import { toTable } from './table.js'
+import type { Db } from '../../db/client/connect.js'
 
 /** Links to the dashboard. The first member of an account, and each operator, needs an invitation. */
 export const memberCommands: Record<string, Command> = {
@@ -29,6 +31,21 @@ export const memberCommands: Record<string, Command> = {
       }
     },
   }),
+  'invitation list': {
+    args: ['ACCOUNT'],
+    options: [],
+    prepare: (_values, id) => (db) => describeInvitations(db, id),
+  },
+  'invitation withdraw': recorded({
+    args: ['ACCOUNT', 'INVITATION_ID'],
+    options: [],
+    prepare:
+      (_values, accountId = '', id = '') =>
+      async (db) => {
+        await endInvitation(db, accountId, id)
+        return { text: 'Withdrawn. Its link stops working.', json: { withdrawn: id } }
+      },
+  }),
   'password reset': recorded({
     args: [],
     options: ['account', 'email', 'base-url'],
@@ -43,6 +60,20 @@ export const memberCommands: Record<string, Command> = {
       }
     },
   }),
+}
+
+/** The open invitations of an account, without their links. */
+async function describeInvitations(db: Db, accountId: string): Promise<CommandOutput> {
+  await getAccount(db, accountId)
+  const invitations = await readInvitations(db, accountId)
+  const rows = invitations.map(({ id, email, role, invitedBy, inviterEmail, ...times }) => [
+    ...[id, email ?? '-', role],
+    ...[invitedBy === null ? 'operator' : (inviterEmail ?? invitedBy)],
+    ...[times.createdAt, times.expiresAt].map(time),
+  ])
+  const names = ['INVITATION_ID', 'E-MAIL', 'ROLE', 'INVITED BY', 'CREATED', 'EXPIRES']
+  const none = 'No open invitations. Create one: invite --account ACCOUNT --role ROLE'
+  return { text: toTable(none, names, rows), json: { invitations } }
 }
 
 function readRole(text: string | undefined): Role {

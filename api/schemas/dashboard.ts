@@ -109,6 +109,8 @@ export const inviteEntry = z.strictObject({
   /** Null: the holder of the link chooses one. */
   email: z.string().nullable(),
   role,
+  /** Null: an operator of the deployment. `email`: null for a former member. */
+  by: z.strictObject({ id: z.string(), email: z.string().nullable() }).nullable(),
   createdAt: time,
   expiresAt: time,
 })

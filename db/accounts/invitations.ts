@@ -52,15 +52,19 @@ export async function inviteMember(
 
 const openInvitations = (db: Db, accountId: string) =>
   db('invitation')
-    .where({ account_id: accountId })
+    .where('invitation.account_id', accountId)
     .whereNull('accepted_at')
     .whereNull('ended_at')
     .whereRaw('expires_at > clock_timestamp()')
 
-type OpenInvitation = {
+export type OpenInvitation = {
   id: string
   email: string | null
   role: Role
+  /** Null: an operator of the deployment. */
+  invitedBy: string | null
+  /** Null for an operator and for a former member. */
+  inviterEmail: string | null
   createdAt: Date
   expiresAt: Date
 }
@@ -68,8 +72,13 @@ type OpenInvitation = {
 /** Open invitations, oldest first. */
 export async function readInvitations(db: Db, accountId: string): Promise<OpenInvitation[]> {
   const query = openInvitations(db, accountId)
-    .orderBy('id')
-    .select('id', 'email', 'role', 'created_at as createdAt', 'expires_at as expiresAt')
+    .leftJoin('app_user as u', 'u.id', 'invitation.invited_by')
+    .orderBy('invitation.id')
+    .select(
+      ...['invitation.id', 'invitation.email', 'invitation.role', 'invited_by as invitedBy'],
+      ...['u.email as inviterEmail', 'invitation.created_at as createdAt'],
+      'expires_at as expiresAt',
+    )
   return selectScoped<OpenInvitation>(db, accountId, query)
 }
 
@@ -148,6 +157,7 @@ export async function acceptInvitation(
 }
 
 function noInvitation(): ServiceError {
-  const message = 'This invitation was used or replaced, or has expired. Ask for a new one.'
+  const message =
+    'This invitation was used, replaced or withdrawn, or has expired. Ask for a new one.'
   return new ServiceError('NOT_FOUND', message)
 }

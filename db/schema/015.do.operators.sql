@@ -75,6 +75,8 @@ create trigger member_invited_by_operator after insert on invitation
   execute function record_operator_action('member invite', 'id', 'email');
 create trigger operator_invited after insert on invitation
   for each row when (new.is_operator) execute function record_operator_action('operator invite', 'id', 'email');
+create trigger invitation_withdrawn_by_operator after update of ended_at on invitation
+  for each row when (current_user <> 'steward_api') execute function record_operator_action('member uninvite', 'id', 'email');
 create trigger password_reset_by_operator after insert or update on password_reset
   for each row when (new.made_by is null)
   execute function record_operator_action('password reset', 'user_id', 'account_id');

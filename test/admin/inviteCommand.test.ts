@@ -57,6 +57,31 @@ describe('invite', () => {
     expect([tokenIn(`${url} `).length, role]).toEqual([43, 'owner'])
   })
 
+  test('is listed until it is withdrawn, which the audit log records', async () => {
+    const { id } = await createTestAccount(database.db)
+    const token = tokenIn(
+      await invite('--account', id, '--role', 'viewer', '--email', 'bob@example.com'),
+    )
+    const { db } = database
+    const [made] = await db('invitation').where({ account_id: id }).pluck<string[]>('id')
+    const run = async (...argv: string[]) => {
+      printed = ''
+      await readCommand(argv)?.(db)
+      return printed
+    }
+    const shown = await run('invitation', 'list', id)
+    expect(shown).toMatch(new RegExp(`${made}  bob@example.com  viewer  operator `))
+    expect(shown).not.toContain(token)
+    await run('invitation', 'withdraw', id, made ?? '', '--by', 'alice', '--why', 'a wrong address')
+    expect(await run('invitation', 'list', id)).toMatch(/^No open invitations/)
+    await expect(getInvitation(db, token)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const event = { subject: made, action: 'member uninvite', actor: 'alice' }
+    expect(await db('audit_event').where(event).pluck('why')).toEqual(['a wrong address'])
+    await expect(run('invitation', 'withdraw', id, made ?? '')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+  })
+
   test.each([
     ['--account is missing.', []],
     ['--role must be one of owner, developer, viewer.', ['--account', 'x', '--role', 'king']],

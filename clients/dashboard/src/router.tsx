@@ -10,7 +10,8 @@ import { queryClient } from './api/client.js'
 import { isFailure } from './api/call.js'
 import { sessionQuery } from './api/queries.js'
 import { Shell } from './shell/Shell.js'
-import { NotFound, Unforeseen } from './shell/Unforeseen.js'
+import { Unforeseen } from './shell/Unforeseen.js'
+import { NotFound } from './shell/WaysOn.js'
 
 /** All pages by their path below `/dashboard`. Each page loads on its first visit. */
 
@@ -23,7 +24,7 @@ const filters =
       names.flatMap((name) => (search[name] ? [[name, String(search[name] as string)]] : [])),
     )
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRoute({ component: Outlet })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -136,12 +137,14 @@ const system = createRoute({
   path: '/system',
   component: lazyRouteComponent(() => import('./pages/system/System.js'), 'System'),
 })
+/** Unknown addresses keep the frame. */
+const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
 
 const routeTree = root.addChildren([
   ...[signIn, invitation, passwordReset],
   inside.addChildren([
     ...[overview, intents, newIntent, intent, wallets, wallet],
-    ...[yields, keys, webhooks, webhook, credits, requests, settings, system],
+    ...[yields, keys, webhooks, webhook, credits, requests, settings, system, unknown],
   ]),
 ])
 

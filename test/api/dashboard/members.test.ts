@@ -48,6 +48,32 @@ describe('an invitation', () => {
     expect(await list(owner, '/members/invitations')).toEqual([])
   })
 
+  test('is pending with its inviter until it is withdrawn, and both acts are in the audit log', async () => {
+    const owner = await newPerson(world)
+    const { cookie, accountId, userId, email } = owner
+    const { db } = world.database
+    await inviteMember(db, { accountId, role: 'owner', email: 'ops@example.com' })
+    const token = await invite(owner, 'frank@example.com', 'developer')
+    const pending = inviteEntry.array().parse(await list(owner, '/members/invitations'))
+    expect(pending).toMatchObject([
+      { email: 'ops@example.com', role: 'owner', by: null },
+      { email: 'frank@example.com', role: 'developer', by: { id: userId, email } },
+    ])
+    const id = pending[1]?.id ?? ''
+    const end = (by: Person) =>
+      pages('POST', `/members/invitations/${id}/end`, { cookie: by.cookie })
+    expect((await end(await newPerson(world))).status).toBe(404)
+    expect((await end(owner)).status).toBe(200)
+    expect((await end(owner)).status).toBe(404)
+    expect((await pages('GET', `/invitations/${token}`)).status).toBe(404)
+    expect(await list(owner, '/members/invitations')).toHaveLength(1)
+    const auditLog = await pages('GET', '/members/audit-log?limit=2', { cookie })
+    expect(auditLog.body.data).toMatchObject([
+      { action: 'member uninvite', subject: id, detail: 'frank@example.com', by: { id: userId } },
+      { action: 'member invite', subject: id, detail: 'frank@example.com', by: { id: userId } },
+    ])
+  })
+
   test('is used once, also by concurrent users', async () => {
     const owner = await newPerson(world)
     const { db } = world.database

@@ -6,9 +6,12 @@ import { testBarriers } from './pages/barriers.js'
 import { testKeyboard } from './pages/keyboard.js'
 import { testLists } from './pages/lists.js'
 import { testMembership } from './pages/membership.js'
+import { testOwnWrites } from './pages/ownWrites.js'
 import { testPaths } from './pages/paths.js'
 import { testRequests } from './pages/requests.js'
+import { testShell } from './pages/shell.js'
 import { testTheme } from './pages/theme.js'
+import { testViewer } from './pages/viewer.js'
 
 const START_MS = 150_000
 
@@ -29,7 +32,10 @@ describeWithBrowser('dashboard pages:', () => {
   describe('keyboard', () => testKeyboard(open))
   describe('list of intents', () => testLists(open))
   describe('members', () => testMembership(open))
+  describe('own writes', () => testOwnWrites(open))
   describe('navigation', () => testPaths(open))
   describe('request log', () => testRequests(open))
+  describe('frame', () => testShell(open))
   describe('theme', () => testTheme(open))
+  describe('viewer', () => testViewer(open))
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readInvitations } from '../../../../db/accounts/invitations.js'
+import { readInvitations, type OpenInvitation } from '../../../../db/accounts/invitations.js'
 import { memberRoute } from '../../../http/auth/memberRoute.js'
 import { noParams, noQuery } from '../../../http/input.js'
 import { owners } from '../memberSpecs.js'
@@ -12,10 +12,13 @@ export const listInvitations = memberRoute(
   },
   async ({ db }, { caller }) => {
     const invitations = await readInvitations(db, caller.accountId)
-    const data = invitations.map(({ id, email, role, createdAt, expiresAt }): InviteEntry => ({
-      ...{ id, email, role },
-      ...{ createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() },
-    }))
-    return { status: 200, body: { data, nextCursor: null } }
+    return { status: 200, body: { data: invitations.map(inviteBody), nextCursor: null } }
   },
 )
+
+const inviteBody = ({ invitedBy, inviterEmail, ...invitation }: OpenInvitation): InviteEntry => ({
+  ...{ id: invitation.id, email: invitation.email, role: invitation.role },
+  by: invitedBy === null ? null : { id: invitedBy, email: inviterEmail },
+  createdAt: invitation.createdAt.toISOString(),
+  expiresAt: invitation.expiresAt.toISOString(),
+})

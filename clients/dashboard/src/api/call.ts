@@ -1,3 +1,5 @@
+import { recordOwnWrite } from './ownWrites.js'
+
 /** An error response of the API. */
 export class ApiFailure extends Error {
   readonly status: number
@@ -30,15 +32,19 @@ export const get = <T>(path: string, query: QueryParams = {}) =>
   send<T>('GET', `${path}${queryText(query)}`)
 
 /**
- * Writes to the API with the session of the signed-in user.
+ * Writes to the API with the session of the signed-in user. Lists show the written resource at once.
  *
  * @param key - Idempotency key: a repeated call with the same key is executed once.
  */
-export const post = <T>(path: string, body: unknown = {}, key?: string) =>
-  send<T>('POST', path, {
+export async function post<T>(path: string, body: unknown = {}, key?: string): Promise<T> {
+  const written = await send<T>('POST', path, {
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
   })
+  const { id } = written as { id?: unknown }
+  if (typeof id === 'string') recordOwnWrite(id)
+  return written
+}
 
 /** The query string with its question mark. Empty and undefined values are skipped. */
 export function queryText(query: QueryParams): string {

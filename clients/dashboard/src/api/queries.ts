@@ -5,6 +5,7 @@ import type {
   Balances,
   Delivery,
   Intent,
+  InviteEntry,
   KeyEntry,
   KeyUseDay,
   LedgerEntry,
@@ -153,6 +154,7 @@ export const deliveriesQuery = (webhookId: string, query: QueryParams) => ({
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')
+export const invitationsQuery = listQuery<InviteEntry>('members', '/members/invitations')
 export const auditLogQuery = listQuery<AuditEntry>('members', '/members/audit-log')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 

@@ -34,6 +34,7 @@ export type {
   SessionAnswer as Session,
   InvitationAnswer as Invitation,
   InviteAnswer,
+  InviteEntry,
   PasswordResetAnswer,
   AuditEntry,
   KeyEntry,

@@ -1,5 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
-import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun, type LucideIcon } from 'lucide-react'
+import {
+  ChevronsUpDown,
+  Keyboard,
+  LogOut,
+  Monitor,
+  Moon,
+  Settings,
+  Sun,
+  type LucideIcon,
+} from 'lucide-react'
 import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import type { Session } from '../api/types.js'
@@ -10,8 +19,8 @@ import { setTheme, themes, useTheme, type Theme } from './theme.js'
 const themeIcons: Record<Theme, LucideIcon> = { system: Monitor, light: Sun, dark: Moon }
 const themeNames: Record<Theme, string> = { system: 'System theme', light: 'Light', dark: 'Dark' }
 
-/** The menu of the account: switch the account, choose a theme, sign out. */
-export function Account({ session }: { session: Session }) {
+/** The menu of the account: switch the account, choose a theme, show the shortcuts, sign out. */
+export function Account({ session, onHelp }: { session: Session; onHelp: () => void }) {
   const navigate = useNavigate()
   const theme = useTheme()
   const accounts = useAccountEntries()
@@ -54,6 +63,11 @@ export function Account({ session }: { session: Session }) {
             label: `Settings of ${session.user.email}`,
             icon: <Settings aria-hidden className="size-4" />,
             onSelect: () => void navigate({ to: '/settings' }),
+          },
+          {
+            label: 'Keyboard shortcuts',
+            icon: <Keyboard aria-hidden className="size-4" />,
+            onSelect: onHelp,
           },
           {
             label: 'Sign out',

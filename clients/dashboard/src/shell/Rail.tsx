@@ -17,16 +17,17 @@ import type { Session } from '../api/types.js'
 
 type NavItem = { to: string; name: string; icon: LucideIcon }
 
-const items: NavItem[] = [
-  { to: '/', name: 'Overview', icon: CircleGauge },
-  { to: '/intents', name: 'Intents', icon: ArrowLeftRight },
-  { to: '/wallets', name: 'Wallets', icon: Wallet },
-  { to: '/yields', name: 'Yields', icon: LineChart },
-  { to: '/keys', name: 'API keys', icon: KeyRound },
-  { to: '/webhooks', name: 'Webhooks', icon: Webhook },
-  { to: '/credits', name: 'Usage & credits', icon: Coins },
-  { to: '/requests', name: 'Request log', icon: ScrollText },
-  { to: '/settings', name: 'Settings', icon: Settings },
+/** The pages of every account. `letter` opens the page after `g`. */
+export const navItems: (NavItem & { letter: string })[] = [
+  { to: '/', name: 'Overview', icon: CircleGauge, letter: 'o' },
+  { to: '/intents', name: 'Intents', icon: ArrowLeftRight, letter: 'i' },
+  { to: '/wallets', name: 'Wallets', icon: Wallet, letter: 'w' },
+  { to: '/yields', name: 'Yields', icon: LineChart, letter: 'y' },
+  { to: '/keys', name: 'API keys', icon: KeyRound, letter: 'k' },
+  { to: '/webhooks', name: 'Webhooks', icon: Webhook, letter: 'h' },
+  { to: '/credits', name: 'Usage & credits', icon: Coins, letter: 'u' },
+  { to: '/requests', name: 'Request log', icon: ScrollText, letter: 'r' },
+  { to: '/settings', name: 'Settings', icon: Settings, letter: 's' },
 ]
 
 /** The state of the deployment, only for operators. */
@@ -39,7 +40,7 @@ const quiet = 'text-ink-2 hover:bg-hover hover:text-ink'
 export function Rail({ session }: { session: Session }) {
   return (
     <nav aria-label="Pages" className="space-y-0.5">
-      {items.map((item) => (
+      {navItems.map((item) => (
         <RailLink key={item.to} item={item} />
       ))}
       <div className="my-2 border-t border-line" />

@@ -10,22 +10,6 @@ import { Failure } from '../ui/feedback/Failure.js'
 import { TextField } from '../ui/forms/Field.js'
 import { placeOf } from './placeOf.js'
 
-/** `/` opens the search unless the user is typing; ⌘K and Ctrl+K open it always. */
-export function useSearchKeys(open: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const { target } = event
-      const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select')
-      const isCommand = (event.metaKey || event.ctrlKey) && event.key === 'k'
-      if (!isCommand && (event.key !== '/' || isTyping || event.metaKey || event.ctrlKey)) return
-      event.preventDefault()
-      open()
-    }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
-  }, [open])
-}
-
 /** Debounce time of the input. */
 const PAUSE_MS = 150
 

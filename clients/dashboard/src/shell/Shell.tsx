@@ -1,24 +1,32 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search as SearchIcon, X } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { isFailure } from '../api/call.js'
 import { sessionQuery } from '../api/queries.js'
 import { useIsInterrupted, useLive } from '../live.js'
+import { useArrivals } from '../ui/arrival.js'
 import { Account } from './Account.js'
 import { Environment } from './Environment.js'
 import { Rail } from './Rail.js'
-import { Search, useSearchKeys } from './Search.js'
+import { OpenSearch } from './WaysOn.js'
+import { Search } from './Search.js'
+import { ShortcutHelp } from './ShortcutHelp.js'
+import { useShortcuts } from './shortcuts.js'
 
 /** The frame of every page of a signed-in user. */
 export function Shell() {
   const { data: session, error } = useQuery(sessionQuery)
   const [isOpen, setOpen] = useState(false)
-  const [isSearching, setSearching] = useState(false)
+  const [dialog, setDialog] = useState<'search' | 'help'>()
+  const openSearch = useCallback(() => setDialog('search'), [])
+  const openHelp = useCallback(() => setDialog('help'), [])
+  const close = () => setDialog(undefined)
   const { pathname } = useLocation()
   const navigate = useNavigate()
   useLive()
-  useSearchKeys(() => setSearching(true))
+  useArrivals()
+  useShortcuts({ openSearch, openHelp })
   useEffect(() => setOpen(false), [pathname])
   // An unreachable service does not sign the user out; the page stays.
   const isOut = isFailure(error, 'UNAUTHORIZED')
@@ -38,7 +46,7 @@ export function Shell() {
         <div className="flex flex-col gap-3 p-3 md:sticky md:top-0 md:h-dvh md:gap-4 md:p-4">
           <div className="flex items-center gap-2">
             <div className="min-w-0 flex-1">
-              <Account session={session} />
+              <Account session={session} onHelp={openHelp} />
             </div>
             <Environment environment={session.environment} />
             <ShellButton
@@ -48,7 +56,7 @@ export function Shell() {
             />
           </div>
           <div className={`${isOpen ? 'block' : 'hidden'} md:block`}>
-            <SearchButton onClick={() => setSearching(true)} />
+            <SearchButton onClick={openSearch} />
             <Rail session={session} />
           </div>
         </div>
@@ -60,10 +68,13 @@ export function Shell() {
           tabIndex={-1}
           className="mx-auto max-w-[1168px] p-4 outline-none md:p-6 lg:py-8"
         >
-          <Outlet />
+          <OpenSearch value={openSearch}>
+            <Outlet />
+          </OpenSearch>
         </main>
       </div>
-      {isSearching && <Search onClose={() => setSearching(false)} />}
+      {dialog === 'search' && <Search onClose={close} />}
+      {dialog === 'help' && <ShortcutHelp onClose={close} />}
     </div>
   )
 }

@@ -24,21 +24,24 @@ function joinUnits(span: number, [large, largeName]: Unit, [small, smallName]: U
   return rest ? `${first} ${rest} ${smallName}` : first
 }
 
+const PAST_NOW = 5 * SECOND
+/** The clock of the service may be ahead of the browser's by this much. */
+const SKEW = 15 * SECOND
+
 /** A relative time: `now`, `12 s ago`, `in 3 h`. From a week on, the date. */
 export function agoText(at: Date, now: Date, locale?: string): string {
   const span = now.getTime() - at.getTime()
-  const size = Math.abs(span)
-  if (size < 5 * SECOND) return 'now'
-  if (size >= 7 * DAY) return dateText(at, now, locale)
-  const text = coarseText(size)
-  return span > 0 ? `${text} ago` : `in ${text}`
+  if (span < PAST_NOW && span > -SKEW) return 'now'
+  if (Math.abs(span) >= 7 * DAY) return dateText(at, now, locale)
+  // A key that was made for a day expires in 24 h, not in 23 h.
+  return span > 0 ? `${coarseText(span, Math.floor)} ago` : `in ${coarseText(-span, Math.round)}`
 }
 
-function coarseText(span: number): string {
-  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`
-  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`
-  if (span < DAY) return `${Math.floor(span / HOUR)} h`
-  return `${Math.floor(span / DAY)} d`
+function coarseText(span: number, whole: (count: number) => number): string {
+  if (span < MINUTE) return `${whole(span / SECOND)} s`
+  if (span < HOUR) return `${whole(span / MINUTE)} min`
+  if (span < DAY) return `${whole(span / HOUR)} h`
+  return `${whole(span / DAY)} d`
 }
 
 function dateText(at: Date, now: Date, locale?: string): string {

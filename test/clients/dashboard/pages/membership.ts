@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createAccount } from '../../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../../db/accounts/invitations.js'
 import { PASSWORD } from '../../../api/dashboard/people.js'
+import { barriersInThemes } from '../axe.js'
 import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 
 const TEST_MS = 60_000
@@ -32,6 +33,38 @@ export function testMembership(world: () => PageWorld): void {
       await page.goto(`${world().host}/dashboard/wallets`)
       await page.getByText('No wallets yet').waitFor()
       expect(await page.getByRole('button', { name: 'New wallet' }).count()).toBe(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'an owner sees pending invitations with role, inviter and expiry, and withdraws one',
+    async () => {
+      const owner = await world().newPerson()
+      const { page, faults } = await world().open(owner)
+      await page.goto(`${world().host}/dashboard/settings`)
+      await page.getByRole('table', { name: 'Members' }).waitFor()
+      const pending = page.getByRole('table', { name: 'Pending invitations' })
+      expect(await pending.count()).toBe(0)
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByLabel('E-mail').fill('carol@example.com')
+      await page.getByLabel('Role', { exact: true }).selectOption('viewer')
+      await page.getByRole('button', { name: 'Create link' }).click()
+      const link = (await page.getByRole('dialog').locator('pre').innerText()).trim()
+      await page.getByRole('button', { name: 'Done' }).click()
+      const row = pending.getByRole('row').filter({ hasText: 'carol@example.com' })
+      await row.getByRole('cell', { name: 'viewer' }).waitFor()
+      await row.getByRole('cell', { name: owner.email }).waitFor()
+      await row.getByRole('cell', { name: 'in 7 d' }).waitFor()
+      expect(await barriersInThemes(page)).toEqual([])
+      await row.getByRole('button', { name: /^Withdraw/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
+      await pending.waitFor({ state: 'detached' })
+      const auditLog = page.getByRole('table', { name: 'Audit log' })
+      await auditLog.getByText('Withdrew the invitation of carol@example.com').waitFor()
+      expect(ownFaults(faults)).toEqual([])
+      await page.goto(link)
+      await page.getByText('withdrawn').waitFor()
     },
     TEST_MS,
   )

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { get, post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { Invitation as InvitationResponse } from '../../api/types.js'
+import { exactText } from '../../text/time.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { TextField } from '../../ui/forms/Field.js'
 import { Form } from '../../ui/forms/Form.js'
@@ -49,7 +50,8 @@ function Join({ token, invitation }: { token: string; invitation: InvitationResp
   return (
     <Frame title={`Join ${invitation.account.name}`}>
       <p className="mb-6 text-sm text-ink-2">
-        You are invited as <strong>{invitation.role}</strong>. The link works once.
+        You are invited as <strong>{invitation.role}</strong>. The link works once, until{' '}
+        {exactText(new Date(invitation.expiresAt))}.
       </p>
       <Form sending={accept} action="Join" place="alone">
         <TextField

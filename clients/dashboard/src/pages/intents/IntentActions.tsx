@@ -1,9 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { intentQuery, sessionQuery } from '../../api/queries.js'
+import { intentQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Confirm } from '../../ui/dialogs/Confirm.js'
@@ -11,8 +12,7 @@ import { Failure } from '../../ui/feedback/Failure.js'
 
 /** Cancel or retry an intent, for members who may write. */
 export function IntentActions({ intent }: { intent: Intent }) {
-  const { data: session } = useQuery(sessionQuery)
-  if (!session || session.role === 'viewer') return null
+  if (!useMay('write')) return null
   const { status, error, retriedBy } = intent
   if (status === 'completed') return null
   if (status !== 'failed') return <Cancel intent={intent} />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { intentQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
-import { Failure } from '../../ui/feedback/Failure.js'
+import { Absent } from '../../shell/WaysOn.js'
 import { Id } from '../../ui/values/Id.js'
 import { Json } from '../../ui/values/Json.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
@@ -32,7 +32,8 @@ export function IntentPage() {
     refetchInterval: ({ state }) => (hasEnded(state.data) ? false : POLL_MS),
   })
   if (data) return <Whole intent={data} />
-  return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={8} />
+  if (!error) return <Skeleton lines={8} />
+  return <Absent what="Intent" error={error} retry={() => void refetch()} />
 }
 
 function Whole({ intent }: { intent: Intent }) {

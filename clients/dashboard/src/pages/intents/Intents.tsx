@@ -1,14 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
 import { intentsQuery } from '../../api/queries.js'
-import { buttonClass } from '../../ui/forms/Button.js'
 import { Chips } from '../../ui/forms/Chips.js'
 import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
 import { FileLink } from '../../ui/values/FileLink.js'
 import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { intentColumns } from './intentColumns.js'
+import { NewIntentLink } from './NewIntentLink.js'
 
 const statuses = [
   { value: 'pending', label: 'Pending' },
@@ -35,14 +35,7 @@ export function Intents() {
   const isFiltered = Object.keys(search).length > 0
   return (
     <>
-      <PageHead
-        title="Intents"
-        action={
-          <Link to="/intents/new" search={{}} className={buttonClass('primary')}>
-            New intent
-          </Link>
-        }
-      />
+      <PageHead title="Intents" action={<NewIntentLink />} />
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
         <Chips label="State" choices={statuses} value={search.status} onChange={filter('status')} />
         <Chips label="Action" choices={actions} value={search.action} onChange={filter('action')} />

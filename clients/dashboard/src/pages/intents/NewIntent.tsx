@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
+import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
 import type { Intent } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
@@ -12,8 +13,18 @@ import { promiseOf, requestOf, type IntentForm } from './request.js'
 
 const actions = ['lend', 'withdraw', 'bridge'] as const
 
-/** The form of a new intent with a live preview. */
+/** The page of a new intent. */
 export function NewIntent() {
+  if (useMay('write')) return <NewIntentForm />
+  return (
+    <PageHead title="New intent">
+      Viewers create no intents. Ask an owner of this account for the role of a developer.
+    </PageHead>
+  )
+}
+
+/** The form of a new intent with a live preview. */
+function NewIntentForm() {
   const search = useSearch({ from: '/inside/intents/new' })
   const [draft, setDraft] = useState<IntentForm>({
     walletId: search.walletId ?? '',

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keysQuery, sessionQuery } from '../../api/queries.js'
+import { useMay } from '../../api/access.js'
+import { keysQuery } from '../../api/queries.js'
 import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Empty } from '../../ui/feedback/Empty.js'
@@ -82,13 +83,12 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
 
 /** The API keys of the account. A new key is shown once. */
 export function Keys() {
-  const { data: session } = useQuery(sessionQuery)
   const query = useInfiniteQuery(keysQuery)
   const { keyId } = useSearch({ from: '/inside/keys' })
   const navigate = useNavigate()
   const [isMaking, setMaking] = useState(false)
   const [shown, setShown] = useState<NewKeyAnswer>()
-  const mayWrite = session !== undefined && session.role !== 'viewer'
+  const mayWrite = useMay('write')
   const action = mayWrite && (
     <Button look="primary" onClick={() => setMaking(true)}>
       New key

@@ -1,12 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { intentsQuery, overviewQuery } from '../../api/queries.js'
-import { buttonClass } from '../../ui/forms/Button.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { List } from '../../ui/tables/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
+import { NewIntentLink } from '../intents/NewIntentLink.js'
 import { FirstSteps } from './FirstSteps.js'
 import { Money } from './Money.js'
 import { Standing } from './Standing.js'
@@ -18,14 +18,7 @@ const SHOWN = 8
 export function Overview() {
   return (
     <>
-      <PageHead
-        title="Overview"
-        action={
-          <Link to="/intents/new" search={{}} className={buttonClass('primary')}>
-            New intent
-          </Link>
-        }
-      />
+      <PageHead title="Overview" action={<NewIntentLink />} />
       <Standing />
       <State />
       <Latest />

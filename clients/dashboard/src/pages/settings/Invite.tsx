@@ -1,7 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
 import type { InviteAnswer } from '../../api/types.js'
+import { exactText } from '../../text/time.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
 import { Code } from '../../ui/feedback/Empty.js'
 import { SelectField, TextField } from '../../ui/forms/Field.js'
@@ -15,11 +17,15 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState('developer')
   const invite = useMutation({
     mutationFn: () => post<InviteAnswer>('/members/invite', { email, role }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['members'] }),
   })
   if (invite.data) {
     return (
       <Shown title="Invitation" done="Done" onClose={onClose}>
-        <p>Send this link to {invite.data.email}. It works once and is not shown again.</p>
+        <p>
+          Send this link to {invite.data.email}. It works once, until{' '}
+          {exactText(new Date(invite.data.expiresAt))}, and is not shown again.
+        </p>
         <Code text={invite.data.url} label="link" />
       </Shown>
     )

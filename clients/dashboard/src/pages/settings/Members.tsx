@@ -1,36 +1,38 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { KeyRound, UserCog, UserMinus } from 'lucide-react'
 import { useState } from 'react'
+import { useMay } from '../../api/access.js'
 import { membersQuery } from '../../api/queries.js'
-import type { MemberEntry, Role } from '../../api/types.js'
+import type { MemberEntry } from '../../api/types.js'
 import { Actions } from '../../ui/forms/Actions.js'
 import { Button } from '../../ui/forms/Button.js'
 import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
 import { timeColumn, type Column } from '../../ui/tables/Table.js'
+import { Invitations } from './Invitations.js'
 import { Invite } from './Invite.js'
 import { ChangeRole, Remove, ResetPassword } from './MemberDialogs.js'
 
-type Props = { role: Role; userId: string }
 type MemberDialog = { what: 'role' | 'password' | 'remove'; member: MemberEntry }
 
 /** The members of the account. Owners invite members, change roles and remove members. */
-export function Members({ role, userId }: Props) {
+export function Members({ userId }: { userId: string }) {
   const query = useInfiniteQuery(membersQuery)
   const [isInviting, setInviting] = useState(false)
   const [asking, setAsking] = useState<MemberDialog>()
   const close = () => setAsking(undefined)
-  const isOwner = role === 'owner'
-  const action = isOwner && <Button onClick={() => setInviting(true)}>Invite</Button>
+  const isManager = useMay('manage')
+  const action = isManager && <Button onClick={() => setInviting(true)}>Invite</Button>
   return (
     <Section title="Members" action={action}>
       <List
         label="Members"
         query={query}
-        columns={isOwner ? [...columns, actionsFor(userId, setAsking)] : columns}
+        columns={isManager ? [...columns, actionsFor(userId, setAsking)] : columns}
         keyOf={({ id }) => id}
         empty={null}
       />
+      {isManager && <Invitations />}
       {isInviting && <Invite onClose={() => setInviting(false)} />}
       {asking?.what === 'role' && <ChangeRole member={asking.member} onClose={close} />}
       {asking?.what === 'password' && <ResetPassword member={asking.member} onClose={close} />}

@@ -37,6 +37,7 @@ const columns: Column<SessionEntry>[] = [
   },
   { name: 'Address', width: 'w-36', from: 'sm', cell: ({ address }) => address },
   timeColumn('Last seen', ({ lastSeenAt }) => lastSeenAt),
+  timeColumn('Expires', ({ expiresAt }) => expiresAt, { from: 'sm' }),
   {
     name: '',
     width: 'w-24',

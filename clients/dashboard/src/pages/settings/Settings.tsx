@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMay } from '../../api/access.js'
 import { sessionQuery } from '../../api/queries.js'
 import { Facts } from '../../ui/values/Facts.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
@@ -10,6 +11,7 @@ import { Sessions } from './Sessions.js'
 /** The account, its members and the sessions of the user. */
 export function Settings() {
   const { data: session } = useQuery(sessionQuery)
+  const isManager = useMay('manage')
   if (!session) return null
   const { account, user, role, network } = session
   return (
@@ -27,10 +29,10 @@ export function Settings() {
             ]}
           />
         </Section>
-        <Members role={role} userId={user.id} />
+        <Members userId={user.id} />
         <Password email={user.email} />
         <Sessions />
-        {role === 'owner' && <AuditLog />}
+        {isManager && <AuditLog />}
       </div>
     </>
   )

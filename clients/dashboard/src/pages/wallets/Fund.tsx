@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { balancesQuery, sessionQuery } from '../../api/queries.js'
@@ -12,6 +13,7 @@ const RELOADS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
 
 /** Sends test money to a wallet, only on test networks. */
 export function Fund({ walletId }: { walletId: string }) {
+  const mayWrite = useMay('write')
   const { data: session } = useQuery(sessionQuery)
   const fund = useMutation({
     mutationFn: () => post<Funding>('/demo/fund', { walletId }),
@@ -22,7 +24,7 @@ export function Fund({ walletId }: { walletId: string }) {
       }
     },
   })
-  if (!session || session.role === 'viewer' || session.environment === 'mainnet') return null
+  if (!mayWrite || session?.environment === 'mainnet') return null
   return (
     <>
       <Button isBusy={fund.isPending} onClick={() => fund.mutate()}>

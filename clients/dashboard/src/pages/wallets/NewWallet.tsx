@@ -1,9 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { sessionQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
@@ -12,9 +12,9 @@ import { Form } from '../../ui/forms/Form.js'
 
 /** The button to create a wallet, for members who may write. */
 export function NewWallet() {
-  const { data: session } = useQuery(sessionQuery)
+  const mayWrite = useMay('write')
   const [isOpen, setOpen] = useState(false)
-  if (!session || session.role === 'viewer') return null
+  if (!mayWrite) return null
   return (
     <>
       <Button look="primary" onClick={() => setOpen(true)}>

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { balancesQuery, intentsQuery, positionsQuery, walletQuery } from '../../api/queries.js'
+import { Absent } from '../../shell/WaysOn.js'
 import { usdText } from '../../text/amount.js'
 import { shorten } from '../../text/shorten.js'
-import { buttonClass } from '../../ui/forms/Button.js'
 import { Empty } from '../../ui/feedback/Empty.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { Id } from '../../ui/values/Id.js'
@@ -11,6 +11,7 @@ import { List } from '../../ui/tables/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
+import { NewIntentLink } from '../intents/NewIntentLink.js'
 import { BalanceTable } from './BalanceTable.js'
 import { Fund } from './Fund.js'
 import { PositionTable } from './PositionTable.js'
@@ -23,7 +24,8 @@ export function WalletPage() {
   const positions = useQuery(positionsQuery(walletId))
   const history = useInfiniteQuery(intentsQuery({ walletId }))
   if (balances.error && !balances.data) {
-    return <Failure error={balances.error} retry={() => void balances.refetch()} />
+    const retry = () => void balances.refetch()
+    return <Absent what="Wallet" error={balances.error} retry={retry} />
   }
   return (
     <>
@@ -32,9 +34,7 @@ export function WalletPage() {
         action={
           <>
             <Fund walletId={walletId} />
-            <Link to="/intents/new" search={{ walletId }} className={buttonClass('primary')}>
-              New intent
-            </Link>
+            <NewIntentLink walletId={walletId} />
           </>
         }
       >

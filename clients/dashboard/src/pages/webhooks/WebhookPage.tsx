@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { sessionQuery, webhookQuery } from '../../api/queries.js'
+import { useMay } from '../../api/access.js'
+import { webhookQuery } from '../../api/queries.js'
 import type { Webhook } from '../../api/types.js'
+import { Absent } from '../../shell/WaysOn.js'
 import { Facts } from '../../ui/values/Facts.js'
-import { Failure } from '../../ui/feedback/Failure.js'
 import { Id } from '../../ui/values/Id.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
@@ -17,13 +18,13 @@ export function WebhookPage() {
   const { webhookId } = useParams({ from: '/inside/webhooks/$webhookId' })
   const { data, error, refetch } = useQuery(webhookQuery(webhookId))
   if (data) return <Whole webhook={data} />
-  return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={8} />
+  if (!error) return <Skeleton lines={8} />
+  return <Absent what="Endpoint" error={error} retry={() => void refetch()} />
 }
 
 function Whole({ webhook }: { webhook: Webhook }) {
   const { id, url, description, events, disabledAt, createdAt } = webhook
-  const { data: session } = useQuery(sessionQuery)
-  const mayWrite = session !== undefined && session.role !== 'viewer'
+  const mayWrite = useMay('write')
   return (
     <>
       <PageHead title={url} action={mayWrite && <WebhookActions webhook={webhook} />}>

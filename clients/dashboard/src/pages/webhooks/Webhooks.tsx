@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { sessionQuery, webhooksQuery } from '../../api/queries.js'
+import { useMay } from '../../api/access.js'
+import { webhooksQuery } from '../../api/queries.js'
 import type { CreatedWebhook, Webhook } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Empty } from '../../ui/feedback/Empty.js'
@@ -52,12 +53,11 @@ const columns: Column<Webhook>[] = [
 
 /** The webhook endpoints of the account. */
 export function Webhooks() {
-  const { data: session } = useQuery(sessionQuery)
   const query = useInfiniteQuery(webhooksQuery)
   const navigate = useNavigate()
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<CreatedWebhook>()
-  const mayWrite = session !== undefined && session.role !== 'viewer'
+  const mayWrite = useMay('write')
   const action = mayWrite && (
     <Button look="primary" onClick={() => setMaking(true)}>
       New endpoint

@@ -1,4 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
+import { isShortcut } from '../keys.js'
 import { Time } from '../values/Time.js'
 
 export type Column<Row> = {
@@ -86,15 +87,12 @@ export const rowLink = {
   className: 'after:absolute after:inset-0 focus-visible:outline-none',
 }
 
-const isTyping = ({ target }: KeyboardEvent) =>
-  target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
-
 /** `j` and `k` move the focus between rows. Enter follows the focused link. */
 function useRowKeys(body: React.RefObject<HTMLTableSectionElement | null>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const step = { j: 1, k: -1 }[event.key]
-      if (!step || event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
+      if (!step || !isShortcut(event)) return
       const links = [...(body.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? [])]
       const at = links.findIndex((link) => link === document.activeElement)
       const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step

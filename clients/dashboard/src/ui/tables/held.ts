@@ -1,15 +1,17 @@
 import { useLayoutEffect, useReducer, useRef } from 'react'
+import { useOwnWrites } from '../../api/ownWrites.js'
 
 type LiveRows<Row> = {
   rows: readonly Row[]
+  /** The id of a row. */
   keyOf: (row: Row) => string
   /** Whether the user is reading the rows now. */
   isRead: () => boolean
 }
 
 /**
- * Holds back new rows while the user reads a list, so that no row moves under the pointer. Visible rows still show
- * their latest data, and rows that leave the end of the list stay.
+ * Holds back new rows while the user reads a list, so that no row moves under the pointer. Rows that this browser
+ * wrote appear at once. Visible rows still show their latest data, and rows that leave the end of the list stay.
  *
  * @returns The visible rows, the number of held rows, and a function that shows them.
  */
@@ -17,10 +19,16 @@ export function useHeld<Row>({ rows, keyOf, isRead }: LiveRows<Row>) {
   const seen = useRef<readonly Row[]>([])
   const wasHeld = useRef(false)
   const [, renew] = useReducer((count: number) => count + 1, 0)
+  const isOwn = useOwnWrites()
   const known = new Set(seen.current.map(keyOf))
-  const waiting = rows.findIndex((row) => known.has(keyOf(row)))
+  const lastKnown = rows.findLastIndex((row) => known.has(keyOf(row)))
+  // Unknown rows after the last known one are the next page.
+  const fresh = new Set(rows.filter((row, at) => at < lastKnown && !known.has(keyOf(row))))
+  const own = [...fresh].filter((row) => isOwn(keyOf(row)))
+  const waiting = fresh.size - own.length
   const isHeld = waiting > 0 && (wasHeld.current || isRead())
-  const shown = isHeld ? hold(seen.current, rows.slice(waiting), keyOf) : rows
+  const others = rows.filter((row) => !fresh.has(row))
+  const shown = isHeld ? [...own, ...hold(seen.current, others, keyOf)] : rows
   useLayoutEffect(() => {
     seen.current = shown
     wasHeld.current = isHeld

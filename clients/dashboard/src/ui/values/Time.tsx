@@ -29,10 +29,10 @@ export const useNow = () => useSyncExternalStore(subscribe, () => now)
 /** A relative time, with the exact local time on hover. */
 export function Time({ at }: { at: string }) {
   const date = new Date(at)
-  const reference = useNow()
+  const now = useNow()
   return (
     <time dateTime={at} title={exactText(date)} className="whitespace-nowrap">
-      {agoText(date, new Date(Math.max(reference, date.getTime())))}
+      {agoText(date, new Date(now))}
     </time>
   )
 }

@@ -1,0 +1,54 @@
+import { Dialog } from '../ui/dialogs/Dialog.js'
+import { navItems } from './Rail.js'
+
+type Shortcut = [keys: string[], effect: string]
+
+const general: Shortcut[] = [
+  [['/'], 'Find any id'],
+  [['Ctrl', 'K'], 'Find any id, also while typing'],
+  [['?'], 'Show the shortcuts'],
+  [['Esc'], 'Close a dialog or a menu'],
+]
+const rows: Shortcut[] = [
+  [['j'], 'Next row of a list'],
+  [['k'], 'Previous row of a list'],
+  [['Enter'], 'Open the row'],
+]
+const pages = navItems.map(({ letter, name }): Shortcut => [['g', letter], name])
+
+/** All keyboard shortcuts. They do nothing while the user types. */
+export function ShortcutHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+        <Group title="Pages" shortcuts={pages} />
+        <div className="space-y-5">
+          <Group title="Everywhere" shortcuts={general} />
+          <Group title="Lists" shortcuts={rows} />
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+function Group({ title, shortcuts }: { title: string; shortcuts: Shortcut[] }) {
+  return (
+    <section>
+      <h3 className="mb-1 text-sm">{title}</h3>
+      <dl className="text-sm">
+        {shortcuts.map(([keys, effect]) => (
+          <div key={effect} className="flex min-h-8 items-center justify-between gap-4">
+            <dt className="text-ink-2">{effect}</dt>
+            <dd className="flex shrink-0 gap-1">
+              {keys.map((key) => (
+                <kbd key={key} className="rounded-sm border border-line px-1.5 text-xs">
+                  {key}
+                </kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
