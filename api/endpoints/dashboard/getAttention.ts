@@ -72,7 +72,7 @@ async function findWaiting(
     slice: { limit: MOST_COUNTED },
   })
   const late = open.flatMap(({ timeline, ...intent }) => {
-    const { waitingFor } = intentBody(registry, intent, { timeline })
+    const { waitingFor } = intentBody(registry, intent, { timeline, scopes: [] })
     const wait = waitingFor as WaitingFor | undefined
     return wait && isUsual(wait) ? [] : [{ code: wait?.code }]
   })
