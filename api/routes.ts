@@ -1,4 +1,5 @@
 import { getAttention } from './endpoints/dashboard/getAttention.js'
+import { findDeliveries } from './endpoints/dashboard/findDeliveries.js'
 import { getOverview } from './endpoints/dashboard/getOverview.js'
 import { getSystem } from './endpoints/dashboard/getSystem.js'
 import { getWalletById } from './endpoints/dashboard/getWalletById.js'
@@ -129,6 +130,7 @@ export const dashboard: readonly DashboardRoute[] = [
   getTrends,
   getAttention,
   listRequests,
+  findDeliveries,
   search,
   listUsageDays,
   getKeyUse,

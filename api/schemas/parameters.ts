@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainFacts, chainNames, type ChainName } from '../../evm/registry.js'
+import { intentFailureCodes } from '../../domain/intent/failures.js'
 import { statuses, type LifecycleStatus } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples/resources.js'
@@ -102,8 +103,18 @@ export const readTokenInput = safeText(64).optional().meta({
 /** Filters of lists of intents. */
 export const intentFilterQuery = {
   walletId: safeText(64).optional().meta({ description: 'Only intents of this wallet.' }),
+  userId: safeText(128).optional().meta({
+    description: 'Only intents of the wallet of this user, by your own identifier.',
+  }),
   status: statusList,
   action: intentAction.optional().meta({ description: 'Only intents with this action.' }),
+  errorCode: z
+    .enum(intentFailureCodes)
+    .optional()
+    .meta({
+      description: 'Only failed intents with this `error.code`.',
+      examples: ['DEPOSIT_FAILED'],
+    }),
   createdAfter: moment('Only intents created after this time.'),
   createdBefore: moment('Only intents created before this time.'),
 }
@@ -113,6 +124,8 @@ type IntentFilterQuery = z.infer<z.ZodObject<typeof intentFilterQuery>>
 /** The filter of a query. Undefined fields do not filter. */
 export const toIntentFilter = (query: IntentFilterQuery) => ({
   walletId: query.walletId,
+  userId: query.userId,
+  errorCode: query.errorCode,
   statuses: query.status,
   action: query.action,
   createdAfter: query.createdAfter,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { safeText } from './safeText.js'
 import { eventTypes, toPublicType, type PublicEventType } from '../../domain/events/events.js'
 import { attemptErrors, disabledReasons } from '../../domain/events/webhooks.js'
-import { count, identifier, text, time } from './fields.js'
+import { count, identifier, intentId, text, time } from './fields.js'
 
 /** Webhook endpoints and their deliveries. */
 
@@ -154,6 +154,9 @@ export const delivery = z
     webhookId,
     eventId: text('Id of the event, same as the header `webhook-id` of each attempt.', 'evt_8'),
     type: z.enum(eventTypes.map(toPublicType)).meta({ description: 'Type of the event.' }),
+    intentId: intentId.optional().meta({
+      description: 'The intent of the event. Absent for an event of the account.',
+    }),
     status: deliveryStatus.meta({
       description: '`failed`: all attempts of three days failed, or the endpoint was disabled.',
     }),
@@ -185,6 +188,7 @@ export const deliveryAnswer = {
   webhookId: webhookAnswer.id,
   eventId: 'evt_8',
   type: 'intent.completed',
+  intentId: 'intent_01m7y67v14e52t225qv2zm6kz4',
   status: 'delivered',
   attempts: [{ at: '2026-11-21T04:36:07.801Z', ms: 87, status: 200, body: 'ok' }],
   createdAt: '2026-11-21T04:36:07.702Z',

@@ -6,11 +6,15 @@ import { withTimeline, type StoredIntent, type IntentRow } from './intents.js'
 import { toTimeline, type IntentTimeline } from './timeline.js'
 import type { Knex } from 'knex'
 import type { Db } from '../client/connect.js'
+import type { FailureCode } from '../../domain/intent/failures.js'
 import type { IntentAction, LifecycleStatus } from '../../domain/intent/intent.js'
 
 /** Filter of intents. Undefined fields do not restrict. Both times are exclusive. */
 export type IntentFilter = {
   walletId: string | undefined
+  /** The user of the wallet. */
+  userId: string | undefined
+  errorCode: FailureCode | undefined
   statuses: LifecycleStatus[] | undefined
   action: IntentAction | undefined
   createdAfter: Date | undefined
@@ -24,7 +28,7 @@ export async function listIntents(
   { slice, ...filter }: IntentFilter & { slice: Slice },
 ): Promise<(StoredIntent & { timeline: IntentTimeline })[]> {
   const query = sliced(withTimeline(db, accountId), 'i.id', slice)
-  restrictIntents(query, filter)
+  restrictIntents(query, accountId, filter)
   const rows = await selectScoped<IntentRow>(db, accountId, query)
   return rows.map(({ timeline, ...row }) => ({ ...row, timeline: toTimeline(timeline) }))
 }
@@ -32,8 +36,14 @@ export async function listIntents(
 /** Restricts a query of intents, named `i`, to those that match a filter. */
 export function restrictIntents(
   query: Knex.QueryBuilder,
-  { walletId, statuses, action, ...span }: IntentFilter,
+  accountId: string,
+  { walletId, userId, statuses, action, errorCode, ...span }: IntentFilter,
 ): void {
+  // A scalar subquery, so that the index on wallets serves it: a user has at most one wallet.
+  const ofUser =
+    'i.wallet_id = (select w.id from wallet w where w.account_id = ? and w.user_id = ?)'
+  if (userId) void query.whereRaw(ofUser, [accountId, userId])
+  if (errorCode) void query.whereNotNull('i.error').whereRaw(`i.error ->> 'code' = ?`, [errorCode])
   if (walletId) void query.where('i.wallet_id', walletId)
   if (statuses) void query.whereIn('i.status', statuses)
   if (action) void query.where('i.action', action)

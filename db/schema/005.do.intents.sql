@@ -52,6 +52,7 @@ create table intent (
 );
 create index intent_account on intent (account_id, id);
 create index intent_wallet on intent (wallet_id, id);
+create index intent_failure on intent (account_id, (error ->> 'code'), id) where error is not null;
 create index intent_recover on intent (recover_at) where recover_at is not null;
 create index intent_account_status on intent (account_id, status, id);
 create index intent_late on intent (((delay ->> 'since'::text))) where delay is not null and status = 'executing';

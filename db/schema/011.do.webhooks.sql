@@ -68,6 +68,8 @@ create table webhook_delivery (
   event_id bigint not null,
   -- Type of the event, as in intent_event.
   type text not null,
+  -- The intent of the event. Null: an event of the account.
+  intent_id text,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
   -- The latest attempts, oldest first: {at, ms} and optional status, error and body, with the first 1 kB of the response.
   attempts jsonb not null default '[]'::jsonb,
@@ -82,6 +84,7 @@ create table webhook_delivery (
   unique (webhook_id, event_id)
 );
 create index webhook_delivery_list on webhook_delivery (webhook_id, id);
+create index webhook_delivery_intent on webhook_delivery (account_id, intent_id, id) where intent_id is not null;
 create index webhook_delivery_undispatched on webhook_delivery (webhook_id, id)
   where dispatched_at is null and status = 'pending';
 create index webhook_delivery_due on webhook_delivery (next_attempt_at) where status = 'pending';
@@ -121,12 +124,12 @@ begin
   made := 0;
   if exists (select from webhook w where w.status = 'enabled' and w.deleted_at is null) then
     with batch as materialized (
-      select e.id, e.xact, e.account_id, e.type, e.at from intent_event e
+      select e.id, e.xact, e.account_id, e.intent_id, e.type, e.at from intent_event e
       where (e.xact, e.id) > (d.xact, d.id) and e.xact < v_horizon
       order by e.xact, e.id limit p_limit
     ), deliveries as (
-      insert into webhook_delivery (webhook_id, account_id, event_id, type)
-      select w.id, t.account_id, t.id, t.type
+      insert into webhook_delivery (webhook_id, account_id, event_id, type, intent_id)
+      select w.id, t.account_id, t.id, t.type, t.intent_id
       from batch t join webhook w on w.account_id = t.account_id
       where w.status = 'enabled' and w.deleted_at is null and w.enabled_at < t.at
         and (w.events is null or t.type = any (w.events)) and t.type <> 'webhook.test'

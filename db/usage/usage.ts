@@ -125,6 +125,6 @@ export async function listIntentLines(
     'i.request_id as requestId',
     db.raw(`i.error ->> 'code' as code`),
   )
-  restrictIntents(query, filter)
+  restrictIntents(query, accountId, filter)
   return selectScoped<IntentLine>(db, accountId, query)
 }

@@ -11,6 +11,8 @@ export type DeliveryRow = {
   webhookId: string
   eventId: bigint
   type: EventType
+  /** Null: an event of the account. */
+  intentId: string | null
   status: DeliveryStatus
   attempts: Attempt[]
   nextAttemptAt: Date | null
@@ -19,7 +21,7 @@ export type DeliveryRow = {
 
 const columns = [
   ...['id', 'webhook_id as webhookId', 'event_id as eventId', 'type', 'status', 'attempts'],
-  ...['next_attempt_at as nextAttemptAt', 'created_at as createdAt'],
+  ...['intent_id as intentId', 'next_attempt_at as nextAttemptAt', 'created_at as createdAt'],
 ]
 
 type Key = { accountId: string; webhookId: string }
@@ -35,6 +37,20 @@ export async function listDeliveries(
   if (status !== undefined) void own.where({ status })
   // A literal instead of a parameter, so that the generic plan uses the index.
   if (status !== undefined && status !== 'delivered') void own.whereRaw(`status <> 'delivered'`)
+  return selectScoped<DeliveryRow>(db, accountId, sliced(own, 'id', slice).select(columns))
+}
+
+/** Deliveries of an account over all its endpoints, deleted ones included, newest first: those of an intent, or one. */
+export async function findDeliveries(
+  db: Db,
+  accountId: string,
+  { intentId, id, slice }: { intentId?: string | undefined; id?: bigint | undefined; slice: Slice },
+): Promise<DeliveryRow[]> {
+  const own = db('webhook_delivery').where({
+    account_id: accountId,
+    ...(intentId !== undefined && { intent_id: intentId }),
+    ...(id !== undefined && { id: id.toString() }),
+  })
   return selectScoped<DeliveryRow>(db, accountId, sliced(own, 'id', slice).select(columns))
 }
 

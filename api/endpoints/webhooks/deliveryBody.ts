@@ -14,6 +14,7 @@ export function deliveryBody({ nextAttemptAt, ...row }: DeliveryRow) {
     webhookId: row.webhookId,
     eventId: toEventId(row.eventId),
     type: toPublicType(row.type),
+    ...(row.intentId && { intentId: row.intentId }),
     status: row.status,
     attempts: row.attempts,
     ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }),

@@ -11,6 +11,7 @@ import type {
   CreateIntentParams,
   DryRun,
   Intent,
+  IntentFailureCode,
   IntentStatus,
   LendParams,
   WithdrawParams,
@@ -18,6 +19,10 @@ import type {
 
 export type ListIntentsParams = PageParams & {
   walletId?: string | undefined
+  /** The user of the wallet, by your own identifier. */
+  userId?: string | undefined
+  /** Only failed intents with this `error.code`. */
+  errorCode?: IntentFailureCode | undefined
   /** One status or several. */
   status?: IntentStatus | readonly IntentStatus[] | undefined
   action?: Action | undefined

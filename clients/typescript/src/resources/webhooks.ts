@@ -49,6 +49,8 @@ export type WebhookDelivery = {
   id: string
   webhookId: string
   eventId: string
+  /** The intent of the event. */
+  intentId?: string
   type: EventType
   status: Known<'pending' | 'delivered' | 'failed'>
   attempts: WebhookAttempt[]

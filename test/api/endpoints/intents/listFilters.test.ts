@@ -95,6 +95,47 @@ describe('GET /v1/intents: a span of time', () => {
   )
 })
 
+describe('GET /v1/intents: user and failure code', () => {
+  beforeAll(async () => {
+    const { db } = world.database
+    const id = newId('svc_wallet_')
+    const row = { id, account_id: wallet.accountId, user_id: 'bob', address: '0xb', metadata: '{}' }
+    await db('wallet').insert(row)
+    ids.push(await insertTestIntent(db, { ...wallet, id }, 'completed'))
+  })
+
+  test.each([
+    ['userId=user', [4, 3, 2, 1, 0]],
+    ['userId=user&status=failed', [4]],
+    ['userId=bob', [5]],
+    ['userId=nobody', []],
+    ['errorCode=DEPOSIT_FAILED', [4]],
+    ['errorCode=CANCELLED', []],
+    ['errorCode=CANCELLED&userId=bob', []],
+    [`walletId=svc_wallet_x&userId=user`, []],
+  ])('%s', async (query, expected) => {
+    expect(await listed(query)).toEqual(expected)
+  })
+
+  test('a user of another account has no intents here', async () => {
+    const { db } = world.database
+    const other = await insertTestWallet(db)
+    await db('wallet').where({ id: other.id }).update({ user_id: 'theirs' })
+    await insertTestIntent(db, other, 'failed')
+    expect(await listed('userId=theirs')).toEqual([])
+  })
+
+  test.each(['errorCode=GONE', 'errorCode=', 'errorCode=CANCELLED&errorCode=GONE'])(
+    'error: INVALID_REQUEST for %s, with the known codes',
+    async (query) => {
+      const { status, body } = await list(query)
+      expect([status, body.error]).toEqual([400, 'INVALID_REQUEST'])
+      expect(body.details).toMatchObject({ issues: [{ path: 'errorCode' }] })
+      expect(body.message).toContain('DEPOSIT_FAILED')
+    },
+  )
+})
+
 describe('listIntents among very many', () => {
   const many = 20_000
 
@@ -105,7 +146,10 @@ describe('listIntents among very many', () => {
     const note = (query: { sql: string; bindings?: unknown[] }) =>
       void seen.push({ sql: query.sql, bindings: query.bindings ?? [] })
     db.on('query', note)
-    const all = { walletId: undefined, statuses: undefined, action: undefined }
+    const all = {
+      ...{ walletId: undefined, userId: undefined, statuses: undefined, action: undefined },
+      errorCode: undefined,
+    }
     const span = { createdAfter: undefined, createdBefore: undefined }
     const slice = { limit: 20 }
     await listIntents(db, wallet.accountId, { ...all, ...span, ...filter, slice })
@@ -144,6 +188,12 @@ describe('listIntents among very many', () => {
     ['the newest', {}],
     ['a status that few have', { statuses: ['completed'] }],
     ['statuses that few have', { statuses: ['completed', 'executing'] }],
+    ['a failure code that few have', { errorCode: 'DEPOSIT_FAILED' }],
+    ['a failure code that all have', { errorCode: 'CANCELLED' }],
+    ['a failure code that none has', { errorCode: 'SWAP_FAILED' }],
+    ['a user that has few', { userId: 'bob' }],
+    ['a user that has most', { userId: 'user' }],
+    ['an unknown user', { userId: 'nobody' }],
     ['long ago', { createdBefore: new Date(start - 15_000 * hour) }],
     [
       'a day long ago',

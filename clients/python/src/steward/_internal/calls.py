@@ -172,6 +172,8 @@ def get_intent(
 def list_intents(
     *,
     wallet_id: str | None = None,
+    user_id: str | None = None,
+    error_code: str | None = None,
     status: str | Sequence[str] | None = None,
     action: str | None = None,
     created_after: Moment | None = None,
@@ -181,7 +183,8 @@ def list_intents(
 ) -> ListCall[models.Intent]:
     """Intents of the account, newest first, filtered by one or several `status` values."""
     query = {
-        **{"walletId": wallet_id, "status": status, "action": action},
+        **{"walletId": wallet_id, "userId": user_id, "errorCode": error_code},
+        **{"status": status, "action": action},
         **{"createdAfter": created_after, "createdBefore": created_before},
     }
     return ListCall("/v1/intents", models.Page[models.Intent], query, cursor, limit)

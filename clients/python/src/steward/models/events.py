@@ -71,6 +71,7 @@ class Delivery(Model):
     id: str
     webhook_id: str
     event_id: str
+    intent_id: str | None = None
     type: str
     status: Literal["pending", "delivered", "failed"] | str
     attempts: list[DeliveryAttempt]
