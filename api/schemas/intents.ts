@@ -128,6 +128,7 @@ export const intent = z
         '`completed` and `failed` are final. Poll every 5 to 10 seconds until then. A reorg deeper than the confirmations of its chain reopens an intent: it is `executing` again, without `error` and `completedAt`, and ends again automatically.',
     }),
     ...intended,
+    userId: text('The user of the wallet, by your own identifier.', 'alice').optional(),
     chain: chain.optional().meta({ description: 'Chain of the request.' }),
     fromChain: chain.optional().meta({ description: 'Source of a `bridge`.' }),
     toChain: chain.optional().meta({ description: 'Destination of a `bridge`.' }),
@@ -161,6 +162,10 @@ export const intent = z
     }),
     retryFrom: time(
       'When `retry` becomes possible, UTC. Present while a reorg could still revert the failure and the time is known.',
+    ).optional(),
+    requestId: text(
+      'The request that created it, as in `X-Request-Id` of its response.',
+      'req_01m7y67v0bw5t9ffp2r6ya3mzq',
     ).optional(),
     createdAt: time('When it was created, UTC.'),
     updatedAt: time('When it or one of its steps changed last, UTC.').optional(),

@@ -13,8 +13,8 @@ import type { IntentAction, LifecycleStatus } from '../../domain/intent/intent.j
 export type IntentFilter = {
   walletId: string | undefined
   /** The user of the wallet. */
-  userId: string | undefined
-  errorCode: FailureCode | undefined
+  userId?: string | undefined
+  errorCode?: FailureCode | undefined
   statuses: LifecycleStatus[] | undefined
   action: IntentAction | undefined
   createdAfter: Date | undefined

@@ -3,7 +3,7 @@ import { concerns, freezes } from '../pauses.js'
 import type { Effect } from '../../domain/intent/results.js'
 import type { StepOperation } from '../../domain/intent/stepOperation.js'
 
-/** The timeline of an intent: its operations and its retry. */
+/** The timeline of an intent: its operations, its retry and its user. */
 export type IntentTimeline = {
   operations: StepOperation[]
   /** The effects of operations that are in a block. */
@@ -16,6 +16,8 @@ export type IntentTimeline = {
   unsettled: OpenEnd | null
   /** True when it has failed and its wallet or account is frozen. */
   isFrozen: boolean
+  /** The user of its wallet. Null: not read. */
+  userId: string | null
 }
 
 /** `until`: when the failure settles, if no reorg reverses it. Null: it is not confirmed. */
@@ -23,7 +25,7 @@ export type OpenEnd = { until: Date | null }
 
 /** The timeline of a new intent. */
 export const emptyTimeline: IntentTimeline = {
-  ...{ operations: [], effects: [], retriedBy: null },
+  ...{ operations: [], effects: [], retriedBy: null, userId: null },
   ...{ isCancellable: true, unsettled: null, isFrozen: false },
 }
 
@@ -57,6 +59,7 @@ export const TIMELINE = `select json_build_object(
     'unsettled', case when i.status = 'failed' then (${UNSETTLED}) end,
     'isFrozen', i.status = 'failed' and exists (
       select from pause s where ${freezes('i.account_id', 'i.wallet_id')}),
+    'userId', (select w.user_id from wallet w where w.id = i.wallet_id),
     'operations', (${OPERATIONS}))`
 
 export type OperationRow = StepOperation & EffectRow

@@ -52,6 +52,7 @@ export function intentBody(registry: Registry, intent: StoredIntent, known: Inte
   return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
+    userId: timeline.userId,
     status,
     action: intent.action,
     amount: Number(assetText(BigInt(intent.units))),
@@ -68,6 +69,7 @@ export function intentBody(registry: Registry, intent: StoredIntent, known: Inte
     delay: isTerminal(status) ? null : intent.delay,
     error: intent.error,
     ...actionFields(intent, timeline, scopes),
+    requestId: intent.requestId,
     createdAt: intent.createdAt.toISOString(),
     updatedAt: lastChange(since, timeline.operations),
     ...endTimes(intent),

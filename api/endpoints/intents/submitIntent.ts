@@ -6,6 +6,7 @@ import { planOnceIndexed } from '../../../planning/waitForIndex.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { chainRequired, toRequest, type IntentRequestBody } from '../../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
+import { emptyTimeline } from '../../../db/intents/timeline.js'
 import type { Db } from '../../../db/client/connect.js'
 import type { Owner } from '../../../db/intents/intents.js'
 import type { PlanInput } from '../../../planning/plan.js'
@@ -102,6 +103,7 @@ export async function submitIntent(
   const { accountId, walletId } = owner
   await assertFewOpen(services.db, accountId)
   const spender = { accountId, walletId, address: wallet.address }
+  const timeline = { ...emptyTimeline, userId: wallet.userId }
   const attempt = (input: PlanInput) =>
     commit(async (trx) => {
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
@@ -109,7 +111,7 @@ export async function submitIntent(
       const gasUsd = intent.plan?.estimatedGasUsd ?? 0
       return {
         status: 201,
-        body: intentBody(services.registry, intent, { scopes: ['write'] }),
+        body: intentBody(services.registry, intent, { timeline, scopes: ['write'] }),
         gasUsd,
       }
     })

@@ -57,6 +57,7 @@ export const executionPlan = {
 export const plannedIntent = {
   id: 'intent_01m7y67v14e52t225qv2zm6kz4',
   walletId: WALLET_ID,
+  userId: 'alice',
   status: 'planning',
   action: 'lend',
   amount: 1,
@@ -64,6 +65,7 @@ export const plannedIntent = {
   executionPlan,
   funds: [{ chain: 'arbitrum-sepolia', asset: 'USDC', amount: '1' }],
   actions: ['cancel'],
+  requestId: 'req_01m7y67v0bw5t9ffp2r6ya3mzq',
   createdAt: '2026-11-21T04:36:09.381Z',
   updatedAt: '2026-11-21T04:36:09.381Z',
 }

@@ -66,7 +66,7 @@ const overview = createRoute({
 const intents = createRoute({
   getParentRoute: () => inside,
   path: '/intents',
-  validateSearch: filters('status', 'action', 'walletId'),
+  validateSearch: filters('status', 'action', 'walletId', 'userId', 'errorCode', 'from', 'until'),
   component: lazyRouteComponent(() => import('./pages/intents/Intents.js'), 'Intents'),
 })
 const newIntent = createRoute({

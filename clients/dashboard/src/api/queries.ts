@@ -4,6 +4,7 @@ import type {
   AuditEntry,
   Balances,
   Delivery,
+  Event,
   Intent,
   InviteEntry,
   KeyEntry,
@@ -49,6 +50,9 @@ export const systemQuery = queryOptions({
   refetchInterval: 5_000,
 })
 
+/** The largest page of the API. */
+const MOST_ROWS = 100
+
 /** A list, page by page. */
 const listQuery = <T>(resource: string, path: string, query: QueryParams = {}) =>
   infiniteQueryOptions({
@@ -73,6 +77,19 @@ export const intentQuery = (id: string) =>
   queryOptions({
     queryKey: ['intents', 'one', id],
     queryFn: () => get<Intent>(`/intents/${encodeURIComponent(id)}`),
+  })
+
+/** The first events of an intent, oldest first, and the latest deliveries of its events. */
+export const intentEventsQuery = (intentId: string) =>
+  listQuery<Event>('intents', '/events', { intentId, limit: MOST_ROWS })
+export const intentDeliveriesQuery = (intentId: string) =>
+  listQuery<Delivery>('webhooks', '/deliveries', { intentId, limit: MOST_ROWS })
+
+/** A delivery that a link names. Empty when it is no longer kept. */
+export const deliveryQuery = (deliveryId: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'delivery', deliveryId],
+    queryFn: () => get<Page<Delivery>>('/deliveries', { deliveryId }),
   })
 
 export const balancesQuery = (walletId: string) =>

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { event } from '../../../../api/schemas/events.js'
 import type { dryRun, intent } from '../../../../api/schemas/intents.js'
 import type {
   balances,
@@ -29,6 +30,7 @@ export type Webhook = z.infer<typeof webhook>
 export type CreatedWebhook = z.infer<typeof createdWebhook>
 export type RotatedSecret = z.infer<typeof rotatedSecret>
 export type Delivery = z.infer<typeof delivery>
+export type Event = z.infer<typeof event>
 
 export type {
   SessionAnswer as Session,

@@ -169,6 +169,8 @@ export type Intent = {
   id: string
   status: IntentStatus
   walletId: string
+  /** The user of the wallet, by your own identifier. */
+  userId?: string
   action: Action
   /** A JSON number: exact up to 15 digits. `executionPlan.steps` and `funds` have decimal text. */
   amount: number
@@ -191,6 +193,8 @@ export type Intent = {
   actions: FollowUp[]
   /** When `retry` becomes possible. Present while a reorg could still revert the failure. */
   retryFrom?: string
+  /** The request that created it. */
+  requestId?: string
   createdAt: string
   updatedAt?: string
   completedAt?: string

@@ -146,10 +146,7 @@ describe('listIntents among very many', () => {
     const note = (query: { sql: string; bindings?: unknown[] }) =>
       void seen.push({ sql: query.sql, bindings: query.bindings ?? [] })
     db.on('query', note)
-    const all = {
-      ...{ walletId: undefined, userId: undefined, statuses: undefined, action: undefined },
-      errorCode: undefined,
-    }
+    const all = { walletId: undefined, statuses: undefined, action: undefined }
     const span = { createdAfter: undefined, createdBefore: undefined }
     const slice = { limit: 20 }
     await listIntents(db, wallet.accountId, { ...all, ...span, ...filter, slice })

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
+import { placeOf } from '../../shell/placeOf.js'
 import { aboutUsd, percentText, usdText } from '../../text/amount.js'
 import { marketText } from '../../text/names.js'
 import { shorten } from '../../text/shorten.js'
@@ -13,12 +14,27 @@ import { WorkflowLink } from '../../ui/values/WorkflowLink.js'
 
 /** The facts of an intent besides its steps. */
 export function IntentFacts({ intent }: { intent: Intent }) {
-  const { id, walletId, createdAt, completedAt, endedAt, retryOf, retriedBy } = intent
+  const { id, walletId, userId, requestId, createdAt, completedAt, endedAt } = intent
+  const { retryOf, retriedBy } = intent
   const { data: session } = useQuery(sessionQuery)
   const isOperator = session?.user.isOperator && session.temporalUi !== undefined
   return (
     <Facts
       of={[
+        [
+          'User',
+          userId && (
+            <Link
+              key="user"
+              to="/wallets/$walletId"
+              params={{ walletId }}
+              title={userId}
+              className="block truncate text-accent hover:underline"
+            >
+              {userId}
+            </Link>
+          ),
+        ],
         [
           'Wallet',
           <Link
@@ -38,6 +54,25 @@ export function IntentFacts({ intent }: { intent: Intent }) {
         ['Retry of', retryOf && <IntentLink id={retryOf} />],
         ['Retried by', retriedBy && <IntentLink id={retriedBy} />],
         ['Ended', !completedAt && endedAt && <Time at={endedAt} />],
+        [
+          'Created by request',
+          requestId && (
+            <Link key="request" {...placeOf(requestId)} title={requestId} className={link}>
+              {shorten(requestId)}
+            </Link>
+          ),
+        ],
+        [
+          'All requests',
+          <Link
+            key="requests"
+            to="/requests"
+            search={{ resourceId: id }}
+            className="text-accent hover:underline"
+          >
+            about this intent
+          </Link>,
+        ],
         ['In Temporal', isOperator && <WorkflowLink intentId={id} />],
       ]}
     />

@@ -12,6 +12,7 @@ import { Timeline } from '../../ui/Timeline.js'
 import { amountText } from '../../text/amount.js'
 import { namesIn } from '../../text/names.js'
 import { IntentActions } from './IntentActions.js'
+import { IntentEvents } from './IntentEvents.js'
 import { IntentFacts } from './IntentFacts.js'
 import { Alternatives, Warnings } from './Options.js'
 import { fundsText, sentenceOf } from './sentence.js'
@@ -62,6 +63,7 @@ function Whole({ intent }: { intent: Intent }) {
             )}
           </Section>
           {intent.executionPlan && <Reasons plan={intent.executionPlan} />}
+          <IntentEvents intentId={intent.id} />
         </div>
         <div>
           <Section title="Facts">

@@ -18,8 +18,8 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Intent',
-    width: 'w-52',
-    from: 'sm',
+    width: 'w-44',
+    from: 'lg',
     cell: ({ id }) => (
       <span title={id} className="align-middle font-mono text-xs text-ink-2">
         {shorten(id)}
@@ -35,9 +35,38 @@ export const intentColumns: Column<Intent>[] = [
     ),
   },
   {
+    name: 'User',
+    width: 'w-36',
+    from: 'md',
+    cell: ({ walletId, userId }) => (
+      <Link
+        to="/wallets/$walletId"
+        params={{ walletId }}
+        title={userId}
+        className="relative z-10 text-ink-2 hover:text-accent hover:underline"
+      >
+        {userId ?? shorten(walletId)}
+      </Link>
+    ),
+  },
+  {
+    name: 'Failure',
+    width: 'w-40',
+    from: 'lg',
+    cell: ({ error }) =>
+      error && (
+        <span title={error.message} className="font-mono text-xs text-ink-2">
+          {error.code}
+        </span>
+      ),
+  },
+  {
     name: 'Chain',
     from: 'md',
     cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
   },
   timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-28 max-sm:w-24' }),
 ]
+
+/** Table columns of the intents of one wallet. */
+export const intentColumnsOfWallet = intentColumns.filter(({ name }) => name !== 'User')

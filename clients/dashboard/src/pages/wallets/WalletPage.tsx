@@ -10,7 +10,7 @@ import { Id } from '../../ui/values/Id.js'
 import { List } from '../../ui/tables/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
-import { intentColumns } from '../intents/intentColumns.js'
+import { intentColumnsOfWallet } from '../intents/intentColumns.js'
 import { NewIntentLink } from '../intents/NewIntentLink.js'
 import { BalanceTable } from './BalanceTable.js'
 import { Fund } from './Fund.js'
@@ -59,7 +59,7 @@ export function WalletPage() {
         <List
           label="Intents of this wallet"
           query={history}
-          columns={intentColumns}
+          columns={intentColumnsOfWallet}
           keyOf={({ id }) => id}
           empty={<Empty title="No intents yet">The intents of this wallet appear here.</Empty>}
         />

@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
-import { deliveriesQuery } from '../../api/queries.js'
+import { deliveriesQuery, deliveryQuery } from '../../api/queries.js'
 import type { Delivery } from '../../api/types.js'
 import { Chips } from '../../ui/forms/Chips.js'
 import { List } from '../../ui/tables/List.js'
@@ -59,7 +59,10 @@ export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrit
       ...{ replace: true, resetScroll: false },
     })
   const rows = query.data?.pages.flatMap(({ data }) => data)
-  const opened = rows?.find(({ id }) => id === open)
+  const listed = rows?.find(({ id }) => id === open)
+  // A link may name a delivery that is on a later page.
+  const linked = useQuery({ ...deliveryQuery(open ?? ''), enabled: open !== undefined && !listed })
+  const opened = listed ?? (open ? linked.data?.data[0] : undefined)
   return (
     <>
       <div className="mb-3">

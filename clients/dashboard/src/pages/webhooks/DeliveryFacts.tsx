@@ -1,7 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { Delivery } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
 import { durationText, exactText } from '../../text/time.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
@@ -15,7 +17,7 @@ type Props = { delivery: Delivery; mayWrite: boolean; onClose: () => void }
 
 /** One delivery with its attempts and responses. */
 export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
-  const { id, webhookId, eventId, type, status, attempts, nextAttemptAt } = delivery
+  const { id, webhookId, eventId, intentId, type, status, attempts, nextAttemptAt } = delivery
   const resend = useMutation({
     mutationFn: () => post<Delivery>(`/webhooks/${webhookId}/deliveries/${id}/resend`),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['webhooks'] }),
@@ -25,7 +27,35 @@ export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
       <Facts
         of={[
           ['State', <DeliveryState key="state" status={status} />],
-          ['Event', <Id key="event" id={eventId} label="event id" />],
+          [
+            'Event',
+            intentId ? (
+              <Link
+                to="/intents/$intentId"
+                params={{ intentId }}
+                hash={eventId}
+                className="font-mono text-xs text-accent hover:underline"
+              >
+                {eventId}
+              </Link>
+            ) : (
+              <Id key="event" id={eventId} label="event id" />
+            ),
+          ],
+          [
+            'Intent',
+            intentId && (
+              <Link
+                key="intent"
+                to="/intents/$intentId"
+                params={{ intentId }}
+                title={intentId}
+                className="font-mono text-xs text-accent hover:underline"
+              >
+                {shorten(intentId)}
+              </Link>
+            ),
+          ],
           ['Delivery', <Id key="id" id={id} label="delivery id" />],
           ['Next attempt', nextAttemptAt && <Time at={nextAttemptAt} />],
         ]}

@@ -168,6 +168,7 @@ class Intent(Model):
     id: str
     status: IntentStatus
     wallet_id: str
+    user_id: str | None = None
     action: Action
     amount: Decimal
     asset: str
@@ -186,6 +187,7 @@ class Intent(Model):
     error: IntentError | None = None
     actions: list[FollowUp]
     retry_from: datetime | None = None
+    request_id: str | None = None
     created_at: datetime
     updated_at: datetime | None = None
     completed_at: datetime | None = None

@@ -1,0 +1,115 @@
+import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'react'
+import { failureCodes } from '../../api/failureCodes.js'
+import { Chips } from '../../ui/forms/Chips.js'
+import type { IntentSearch } from './intentFilter.js'
+
+const statuses = [
+  { value: 'pending', label: 'Pending' },
+  { value: 'executing', label: 'Executing' },
+  { value: 'completed', label: 'Completed' },
+  { value: 'failed', label: 'Failed' },
+]
+const actions = [
+  { value: 'lend', label: 'Lend' },
+  { value: 'withdraw', label: 'Withdraw' },
+  { value: 'bridge', label: 'Bridge' },
+]
+
+const box =
+  'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3'
+
+type Props = {
+  search: IntentSearch
+  onChange: (change: IntentSearch) => void
+  children: ReactNode
+}
+
+/** The filters of the list of intents, stored in the query string. */
+export function IntentFilters({ search, onChange, children }: Props) {
+  const { status, action, errorCode, from, until } = search
+  return (
+    <div className="mb-3 space-y-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <Chips
+          label="State"
+          choices={statuses}
+          value={status}
+          onChange={(value) => onChange({ status: value })}
+        />
+        <Chips
+          label="Action"
+          choices={actions}
+          value={action}
+          onChange={(value) => onChange({ action: value })}
+        />
+        <span className="ml-auto">{children}</span>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <UserFilter userId={search.userId} onChange={onChange} />
+        <select
+          aria-label="Failure code"
+          value={errorCode ?? ''}
+          onChange={({ target }) => onChange({ errorCode: target.value || undefined })}
+          className={`${box} max-w-full text-ink-2`}
+        >
+          <option value="">Any failure code</option>
+          {failureCodes.map((code) => (
+            <option key={code} value={code}>
+              {code}
+            </option>
+          ))}
+        </select>
+        <Day label="From" value={from} max={until} onChange={(day) => onChange({ from: day })} />
+        <Day label="Until" value={until} min={from} onChange={(day) => onChange({ until: day })} />
+      </div>
+    </div>
+  )
+}
+
+function UserFilter({
+  userId = '',
+  onChange,
+}: { userId: string | undefined } & Pick<Props, 'onChange'>) {
+  const [text, setText] = useState(userId)
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    onChange({ userId: text.trim() || undefined })
+  }
+  return (
+    <form role="search" onSubmit={onSubmit} className="w-full sm:w-56">
+      <input
+        type="search"
+        aria-label="Intents of a user, by the id of the user"
+        placeholder="Id of a user"
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value)
+          // The clear button of the field.
+          if (target.value === '' && userId) onChange({ userId: undefined })
+        }}
+        className={`${box} w-full`}
+      />
+    </form>
+  )
+}
+
+type DayProps = Pick<ComponentProps<'input'>, 'min' | 'max'> & {
+  label: string
+  value: string | undefined
+  onChange: (day: string | undefined) => void
+}
+
+function Day({ label, value, onChange, ...limits }: DayProps) {
+  return (
+    <label className="inline-flex items-center gap-1.5 text-xs text-ink-2" title="A day in UTC">
+      {label}
+      <input
+        type="date"
+        value={value ?? ''}
+        {...limits}
+        onChange={({ target }) => onChange(target.value || undefined)}
+        className={box}
+      />
+    </label>
+  )
+}
