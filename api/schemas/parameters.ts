@@ -132,6 +132,17 @@ export const toIntentFilter = (query: IntentFilterQuery) => ({
   createdBefore: query.createdBefore,
 })
 
+/** Of calls that create an intent. */
+export const dryRunQuery = z.strictObject({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({
+      description: 'Return the plan only. Nothing is stored, started or charged.',
+      override: { type: 'boolean', default: false },
+    }),
+})
+
 const MAX_WAIT_S = 60
 const WAIT_RULE = `must be a whole number of seconds from 0 to ${MAX_WAIT_S}`
 

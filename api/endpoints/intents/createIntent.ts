@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
@@ -7,6 +6,7 @@ import { dryRunAnswer, plannedIntent } from '../../schemas/examples/plannedInten
 import { bridgeRequest, lendRequest, withdrawRequest } from '../../schemas/examples/resources.js'
 import { intentRequestBody } from '../../schemas/intentRequest.js'
 import { dryRun, intent as intentResource } from '../../schemas/intents.js'
+import { dryRunQuery } from '../../schemas/parameters.js'
 import { previewIntent, submitIntent, toSubmission } from './submitIntent.js'
 
 export const createIntent = writeRoute(
@@ -15,15 +15,7 @@ export const createIntent = writeRoute(
     caller: apiKey({ credits: creditCosts.createIntent }),
     keepsKeys: true,
     params: noParams,
-    query: z.strictObject({
-      dryRun: z
-        .enum(['true', 'false'])
-        .default('false')
-        .meta({
-          description: 'Return the plan only. Nothing is stored, started or charged.',
-          override: { type: 'boolean', default: false },
-        }),
-    }),
+    query: dryRunQuery,
     body: intentRequestBody,
     docs: {
       operationId: 'createIntent',

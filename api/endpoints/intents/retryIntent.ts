@@ -8,13 +8,13 @@ import { invalidRequest, ServiceError } from '../../../domain/errors.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { remainingRequest } from '../../../domain/intent/retry.js'
 import { apiKey } from '../../http/auth/apiKey.js'
-import { emptyBody, noQuery } from '../../http/input.js'
+import { emptyBody } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
-import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
-import { intent as intentResource } from '../../schemas/intents.js'
-import { intentIdInput } from '../../schemas/parameters.js'
+import { dryRunAnswer, plannedIntent } from '../../schemas/examples/plannedIntent.js'
+import { dryRun, intent as intentResource } from '../../schemas/intents.js'
+import { dryRunQuery, intentIdInput } from '../../schemas/parameters.js'
 import { intentBody } from './intentBody.js'
-import { submitIntent } from './submitIntent.js'
+import { previewIntent, submitIntent } from './submitIntent.js'
 import type { Caller } from '../../http/auth/caller.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
@@ -33,7 +33,7 @@ export const retryIntent = writeRoute(
     path: '/intents/:intentId/retry',
     caller: apiKey({ credits: creditCosts.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
-    query: noQuery,
+    query: dryRunQuery,
     body: emptyBody,
     docs: {
       operationId: 'retryIntent',
@@ -43,9 +43,10 @@ export const retryIntent = writeRoute(
         'Creates a new intent that completes the failed one from where the money is now. It keeps the `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry at no charge. A failed retry can be retried itself. The call is rejected with the reason `not_failed`, `not_final` (a reorg could still revert the failure: see `retryAfter` and `until`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
-          description: 'The existing retry of the intent.',
-          schema: intentResource,
-          examples: { before: retriedIntent },
+          description:
+            'The existing retry of the intent. Else, with `dryRun=true`: the plan that the same call would execute now.',
+          schema: z.union([intentResource, dryRun]),
+          examples: { before: retriedIntent, dryRun: dryRunAnswer },
         },
         201: {
           description: 'The new intent, which is being executed.',
@@ -56,7 +57,7 @@ export const retryIntent = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
     },
   },
-  async (services, { caller, requestId, params }, commit) => {
+  async (services, { caller, requestId, params, query }, commit) => {
     const { db } = services
     const { accountId } = caller
     const { intent: failed, timeline } = await getIntent(db, accountId, params.intentId)
@@ -68,6 +69,9 @@ export const retryIntent = writeRoute(
     const wallet = await getUsableWallet(db, accountId, failed.walletId)
     const metadata = keptMetadata(failed)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...metadata }
+    if (query.dryRun === 'true') {
+      return { status: 200, body: await previewIntent(services, { wallet, request, owner }) }
+    }
     const commitOnce: Commit = (work) =>
       commit(async (trx) => {
         // Concurrent retries wait here until this one is committed.

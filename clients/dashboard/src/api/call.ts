@@ -67,5 +67,9 @@ async function send<T>(method: string, path: string, init: RequestInit = {}): Pr
   throw new ApiFailure(response.status, body ?? {})
 }
 
+/** True when the API rejected the call itself: a repeated call fails again. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiFailure && error.status >= 400 && error.status < 500
+
 export const isFailure = (error: unknown, code: string): boolean =>
   error instanceof ApiFailure && error.code === code

@@ -1,9 +1,8 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiFailure, isFailure } from './call.js'
+import { isFailure, isRefusal } from './call.js'
 
 /** A rejected call fails again. A lost response or a server error may be temporary. */
-const isRetryable = (error: Error) =>
-  !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500
+const isRetryable = (error: Error) => !isRefusal(error)
 
 const RETRIES = 2
 const FRESH_MS = 5_000

@@ -102,3 +102,33 @@ describe('POST /v1/intents?dryRun=true', () => {
     },
   )
 })
+
+describe('POST /v1/intents/:intentId/retry?dryRun=true', () => {
+  const retry = (id: string, query = '') =>
+    world.api.call('POST', `/v1/intents/${id}/retry${query}`, { key: world.key })
+
+  test('200: the plan that the same call then executes, stored and charged only then', async () => {
+    const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': 2n * usdc })
+    const { id } = (await world.lend(walletId, 1.5)).body
+    const ofIntent = { key: world.key, body: {} }
+    expect((await world.api.call('POST', `/v1/intents/${id}/cancel`, ofIntent)).status).toBe(200)
+    const [before, intents] = [await balance(), await count('intent')]
+    const dry = await retry(id, '?dryRun=true')
+    expect([dry.status, dry.headers.get('x-credits-charged')]).toEqual([200, '0'])
+    expect(dryRun.parse(dry.body)).toEqual(dry.body)
+    expect([await balance(), await count('intent')]).toEqual([before, intents])
+    const real = await retry(id)
+    expect([real.status, real.body.retryOf]).toEqual([201, id])
+    expect(dry.body.executionPlan).toEqual(withoutProgress(real.body.executionPlan))
+    // Once it is retried, there is nothing to plan: the answer is the retry.
+    expect((await retry(id, '?dryRun=true')).body.id).toBe(real.body.id)
+  })
+
+  test('error: the same as those of the real call', async () => {
+    const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': usdc })
+    const { id } = (await world.lend(walletId, 1)).body
+    const [dry, real] = [await retry(id, '?dryRun=true'), await retry(id)]
+    expect([dry.status, dry.body.details?.reason]).toEqual([400, 'not_failed'])
+    expect(withoutId(dry.body)).toEqual(withoutId(real.body))
+  })
+})

@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
@@ -8,15 +7,24 @@ import { intentQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Confirm } from '../../ui/dialogs/Confirm.js'
-import { Failure } from '../../ui/feedback/Failure.js'
+import { exactText } from '../../text/time.js'
+import { RetryPreview } from './RetryPreview.js'
 
-/** Cancel or retry an intent, for members who may write. */
+/** The actions that succeed now for this member: cancel or retry. */
 export function IntentActions({ intent }: { intent: Intent }) {
+  const { actions, retryFrom } = intent
   if (!useMay('write')) return null
-  const { status, error, retriedBy } = intent
-  if (status === 'completed') return null
-  if (status !== 'failed') return <Cancel intent={intent} />
-  return error?.code === 'CANCELLED' || retriedBy ? null : <Retry intent={intent} />
+  if (actions.includes('cancel')) return <Cancel intent={intent} />
+  if (actions.includes('retry')) return <Retry intent={intent} />
+  return retryFrom ? <RetryLater at={retryFrom} /> : null
+}
+
+function RetryLater({ at }: { at: string }) {
+  return (
+    <p className="text-sm text-ink-2">
+      A retry is possible from <time dateTime={at}>{exactText(new Date(at))}</time>.
+    </p>
+  )
 }
 
 function Cancel({ intent: { id } }: { intent: Intent }) {
@@ -49,19 +57,13 @@ function Cancel({ intent: { id } }: { intent: Intent }) {
 }
 
 function Retry({ intent: { id } }: { intent: Intent }) {
-  const navigate = useNavigate()
-  const retry = useMutation({
-    mutationFn: () => post<Intent>(`/intents/${id}/retry`),
-    onSuccess: async (created) => {
-      await navigate({ to: '/intents/$intentId', params: { intentId: created.id } })
-    },
-  })
+  const [isAsking, setAsking] = useState(false)
   return (
-    <div className="flex max-w-md flex-col items-end gap-2">
-      <Button look="primary" isBusy={retry.isPending} onClick={() => retry.mutate()}>
+    <>
+      <Button look="primary" onClick={() => setAsking(true)}>
         Retry from where the money is
       </Button>
-      {retry.error && <Failure error={retry.error} />}
-    </div>
+      {isAsking && <RetryPreview intentId={id} onClose={() => setAsking(false)} />}
+    </>
   )
 }

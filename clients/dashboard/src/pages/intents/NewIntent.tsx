@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useMay } from '../../api/access.js'
-import { post } from '../../api/call.js'
+import { isRefusal, post } from '../../api/call.js'
 import type { Intent } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Failure } from '../../ui/feedback/Failure.js'
@@ -47,8 +47,10 @@ function NewIntentForm() {
   })
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (request) create.mutate()
+    if (request && mayBePlanned) create.mutate()
   }
+  // A plan that was refused is not sent. Without chains there is no plan, and the intent is planned later.
+  const mayBePlanned = preview.isCurrent && !isRefusal(preview.error)
   const target = preview.data?.executionPlan.targetChain
   return (
     <>
@@ -69,7 +71,7 @@ function NewIntentForm() {
             type="submit"
             look="primary"
             className="w-full"
-            disabled={!request || create.isPending || create.isSuccess}
+            disabled={!request || !mayBePlanned || create.isPending || create.isSuccess}
             aria-busy={create.isPending}
           >
             {promiseOf(draft, target)}
