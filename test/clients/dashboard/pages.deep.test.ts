@@ -3,6 +3,7 @@ import { hasBrowser } from './browser.js'
 import { startPageWorld, type PageWorld } from './pageWorld.js'
 import { testAxe } from './pages/axe.js'
 import { testBarriers } from './pages/barriers.js'
+import { testIntents } from './pages/intents.js'
 import { testKeyboard } from './pages/keyboard.js'
 import { testLists } from './pages/lists.js'
 import { testMembership } from './pages/membership.js'
@@ -29,6 +30,7 @@ describeWithBrowser('dashboard pages:', () => {
 
   describe('accessibility rules', () => testAxe(open))
   describe('accessibility in both themes:', () => testBarriers(open))
+  describe('intents', () => testIntents(open))
   describe('keyboard', () => testKeyboard(open))
   describe('list of intents', () => testLists(open))
   describe('members', () => testMembership(open))

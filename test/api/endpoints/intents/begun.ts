@@ -8,6 +8,7 @@ export const notBegun = (funds: FundsView) => ({
   waitingFor: { code: 'SERVICE', message: expect.any(String), since: expect.any(String) },
   funds: [funds],
   actions: ['cancel'],
+  ...{ userId: expect.any(String), requestId: expect.stringMatching(/^req_[0-9a-z]{26}$/) },
   updatedAt: expect.any(String),
 })
 

@@ -36,6 +36,7 @@ describe('GET /v1/intents/:intentId', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       ...{ id, walletId: wallet.id, status: 'pending', action: 'lend', amount: 1, asset: 'USDC' },
+      ...{ userId: 'user', requestId: 'req_test' },
       waitingFor: { code: 'CHAIN_SILENT', message: expect.any(String), since: body.createdAt },
       ...{ actions: ['cancel'], createdAt: expect.any(String), updatedAt: body.createdAt },
     })

@@ -100,7 +100,8 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(body).toEqual({
       ...{ id: expect.stringMatching(/^intent_/), retryOf: failed.id, status: 'planning' },
       ...{ executionPlan, walletId, action, amount, asset, chain, funds, waitingFor },
-      actions: ['cancel'],
+      ...{ actions: ['cancel'], userId: failed.userId },
+      requestId: headers.get('x-request-id'),
       ...{ currentStep: 1, createdAt: expect.any(String), updatedAt: body.createdAt },
     })
     expect(world.temporal.started).toMatchObject([{ options: { workflowId: body.id } }])

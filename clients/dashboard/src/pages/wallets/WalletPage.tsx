@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { balancesQuery, intentsQuery, positionsQuery, walletQuery } from '../../api/queries.js'
 import { Absent } from '../../shell/WaysOn.js'
-import { usdText } from '../../text/amount.js'
 import { shorten } from '../../text/shorten.js'
 import { Empty } from '../../ui/feedback/Empty.js'
 import { Failure } from '../../ui/feedback/Failure.js'
@@ -15,6 +15,7 @@ import { NewIntentLink } from '../intents/NewIntentLink.js'
 import { BalanceTable } from './BalanceTable.js'
 import { Fund } from './Fund.js'
 import { PositionTable } from './PositionTable.js'
+import { Earned, Idle, Lent } from './WalletMoney.js'
 
 /** One wallet: balances, positions and intents. */
 export function WalletPage() {
@@ -43,10 +44,24 @@ export function WalletPage() {
           {balances.data && <Id id={balances.data.address} label="address" isWhole />}
         </div>
       </PageHead>
-      <Section title="Balances" action={<Total balances={balances.data} />}>
+      <Section
+        title="Balances"
+        action={
+          <Sums>
+            Idle <Idle walletId={walletId} />
+          </Sums>
+        }
+      >
         {balances.data ? <BalanceTable balances={balances.data} /> : <Skeleton lines={3} />}
       </Section>
-      <Section title="Positions">
+      <Section
+        title="Positions"
+        action={
+          <Sums>
+            Lent <Lent walletId={walletId} />, earned <Earned walletId={walletId} />
+          </Sums>
+        }
+      >
         {positions.data ? (
           <PositionTable positions={positions.data} />
         ) : positions.error ? (
@@ -68,7 +83,6 @@ export function WalletPage() {
   )
 }
 
-function Total({ balances }: { balances: { totalValueUsd: number } | undefined }) {
-  if (!balances) return null
-  return <span className="text-sm text-ink-2">{usdText(balances.totalValueUsd)}</span>
-}
+const Sums = ({ children }: { children: ReactNode }) => (
+  <span className="text-sm text-ink-2">{children}</span>
+)

@@ -9,6 +9,7 @@ import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { NewWallet } from './NewWallet.js'
+import { Earned, Idle, Lent } from './WalletMoney.js'
 
 const columns: Column<Wallet>[] = [
   {
@@ -19,9 +20,25 @@ const columns: Column<Wallet>[] = [
       </Link>
     ),
   },
+  { name: 'Idle', width: 'w-24', align: 'right', cell: ({ id }) => <Idle walletId={id} /> },
+  {
+    name: 'Lent',
+    width: 'w-36',
+    align: 'right',
+    from: 'sm',
+    cell: ({ id }) => <Lent walletId={id} />,
+  },
+  {
+    name: 'Earned',
+    width: 'w-36',
+    align: 'right',
+    from: 'md',
+    cell: ({ id }) => <Earned walletId={id} />,
+  },
   {
     name: 'Address',
-    width: 'w-48',
+    width: 'w-40',
+    from: 'sm',
     cell: ({ address }) => (
       <span className="relative z-10">
         <Id id={address} label="address" />
@@ -30,15 +47,15 @@ const columns: Column<Wallet>[] = [
   },
   {
     name: 'Wallet',
-    width: 'w-64',
-    from: 'md',
+    width: 'w-52',
+    from: 'lg',
     cell: ({ id }) => (
       <span className="relative z-10">
         <Id id={id} label="wallet id" />
       </span>
     ),
   },
-  timeColumn('Created', ({ createdAt }) => createdAt, { from: 'sm' }),
+  timeColumn('Created', ({ createdAt }) => createdAt, { from: 'lg' }),
 ]
 
 const FIRST_CALL = `curl -s $API/wallets -H "$AUTH" -H "$JSON" \\
