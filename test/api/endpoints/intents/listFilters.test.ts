@@ -108,7 +108,7 @@ describe('GET /v1/intents: user and failure code', () => {
     ['userId=user', [4, 3, 2, 1, 0]],
     ['userId=user&status=failed', [4]],
     ['userId=bob', [5]],
-    ['userId=nobody', []],
+    ['userId=carol', []],
     ['errorCode=DEPOSIT_FAILED', [4]],
     ['errorCode=CANCELLED', []],
     ['errorCode=CANCELLED&userId=bob', []],
@@ -190,7 +190,7 @@ describe('listIntents among very many', () => {
     ['a failure code that none has', { errorCode: 'SWAP_FAILED' }],
     ['a user that has few', { userId: 'bob' }],
     ['a user that has most', { userId: 'user' }],
-    ['an unknown user', { userId: 'nobody' }],
+    ['an unknown user', { userId: 'carol' }],
     ['long ago', { createdBefore: new Date(start - 15_000 * hour) }],
     [
       'a day long ago',
