@@ -8,8 +8,11 @@ import type { PauseScope } from '../domain/intent/waiting.js'
 
 export type { PauseScope }
 
-/** The target of a pause or freeze. `subject`: id of an account or wallet, number of a chain, or empty for the deployment. */
-export type PauseTarget = { scope: PauseScope; subject: string }
+/**
+ * The target of a pause or freeze. `subject`: id of an account or wallet, number of a chain, or empty for the deployment.
+ * `name`: how messages name the subject. Absent: by its id.
+ */
+export type PauseTarget = { scope: PauseScope; subject: string; name?: string }
 
 /**
  * SQL condition: the pause `s` applies to the operation `op`. A freeze of a wallet or account never blocks the mint of
@@ -62,17 +65,18 @@ const withheldStatement: Statement = {
  * @throws {ServiceError} NOT_FOUND for an unknown account or wallet. INVALID_REQUEST when it is already paused or frozen.
  */
 export async function pauseWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
+  const { scope, subject } = target
   await assertThere(db, target)
   await db.transaction(async (trx) => {
     const begun_by = await recordAuditEvent(trx, actionOf(target, 0), order)
     // A unique index allows one open pause of a target.
     const begun = await trx('pause')
-      .insert({ ...target, begun_by })
+      .insert({ scope, subject, begun_by })
       .onConflict(trx.raw('(scope, subject) where until is null'))
       .ignore()
       .returning<object[]>('id')
     if (begun.length > 0) return
-    const message = `${nameOf(target)} is already ${past[target.scope]}.`
+    const message = `${nameOf(target)} is already ${past[scope]}.`
     throw new ServiceError('INVALID_REQUEST', message)
   })
 }
@@ -83,12 +87,16 @@ export async function pauseWork(db: Db, target: PauseTarget, order: Order): Prom
  * @throws {ServiceError} INVALID_REQUEST when it is not paused or frozen.
  */
 export async function resumeWork(db: Db, target: PauseTarget, order: Order): Promise<void> {
+  const { scope, subject } = target
   await db.transaction(async (trx) => {
     const ended_by = await recordAuditEvent(trx, actionOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
-    const ended = await trx('pause').where(target).whereNull('until').update({ until, ended_by })
+    const ended = await trx('pause')
+      .where({ scope, subject })
+      .whereNull('until')
+      .update({ until, ended_by })
     if (ended !== 1) {
-      const message = `${nameOf(target)} is not ${past[target.scope]}.`
+      const message = `${nameOf(target)} is not ${past[scope]}.`
       throw new ServiceError('INVALID_REQUEST', message)
     }
     const wake = JSON.stringify({ id: '', state: 'queued' })
@@ -116,7 +124,8 @@ const actionOf = ({ scope, subject }: PauseTarget, verb: 0 | 1) => ({
   subject,
 })
 
-const nameOf = ({ scope, subject }: PauseTarget) => `The ${[scope, subject].join(' ').trim()}`
+const nameOf = ({ scope, subject, name = subject }: PauseTarget) =>
+  `The ${[scope, name].join(' ').trim()}`
 
 async function assertThere(db: Db, { scope, subject }: PauseTarget): Promise<void> {
   if (scope !== 'account' && scope !== 'wallet') return

@@ -156,13 +156,14 @@ function readPlan(name: string, text: string | undefined): Tier {
 const HELP = 'Help: npm run account -- --help'
 
 /**
- * Parses a command line. The returned function runs the command and prints its output; undefined for `--help`.
+ * Parses a command line. The returned function runs the command and prints its output; undefined for `--help` and for an
+ * empty command line.
  *
  * @throws {ServiceError} INVALID_REQUEST, with the problem in one line.
  */
 export function readCommand(argv: string[]): ((db: Db) => Promise<void>) | undefined {
   const { values, positionals } = parse(argv)
-  if (values.help) return undefined
+  if (values.help || argv.length === 0) return undefined
   const [first, second] = positionals
   if (!first) throw misuse(`The command is missing. ${HELP}`)
   const name = [`${first} ${second}`, first].find((one) => Object.hasOwn(commands, one))

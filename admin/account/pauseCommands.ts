@@ -24,8 +24,8 @@ function commandOf(scope: PauseScope, args: string[], act: Act): Command {
   return {
     args,
     options: ['why', 'by'],
-    prepare(values, name = '') {
-      const target = { scope, subject: scope === 'chain' ? chainId(name) : name }
+    prepare(values, subject = '') {
+      const target = scope === 'chain' ? chainTarget(subject) : { scope, subject }
       const order = orderOf(values)
       return (db) => act(db, target, order)
     },
@@ -91,16 +91,19 @@ export const recorded = ({ args, options, prepare }: Command): Command => ({
   },
 })
 
-function chainId(text: string): string {
-  const name = chainNames.find((one) => one === text || chainFacts[one].alias === text)
-  if (name) return String(chainFacts[name].chainId)
+function chainTarget(text: string): PauseTarget {
+  const typed = text.toLowerCase()
+  const name = chainNames.find((one) => one === typed || chainFacts[one].alias === typed)
+  if (name) return { scope: 'chain', subject: String(chainFacts[name].chainId), name }
   throw misuse(`CHAIN must be one of ${chainNames.join(', ')}.`)
 }
 
 /** The name of a chain; the id of any other subject. */
 const nameOf = ({ scope, subject }: PauseTarget) =>
-  chainNames.find((one) => scope === 'chain' && String(chainFacts[one].chainId) === subject) ??
-  (subject || 'all')
+  (scope === 'chain' && findChainName(subject)) || subject || 'all'
+
+const findChainName = (id: string) =>
+  chainNames.find((name) => String(chainFacts[name].chainId) === id)
 
 async function describePauses(db: Db): Promise<CommandOutput> {
   const pauses = await readOpenPauses(db)
@@ -120,7 +123,8 @@ async function describePauses(db: Db): Promise<CommandOutput> {
 async function describeEvents(db: Db): Promise<CommandOutput> {
   const events = await readAuditEvents(db, SHOWN_EVENTS)
   const rows = events.map(({ at, actor, action, subject, detail, why }) => {
-    return [time(at), actor, action, subject || '-', why, detail ?? '-']
+    const name = action.startsWith('chain ') ? findChainName(subject) : undefined
+    return [time(at), actor, action, name ?? (subject || '-'), why, detail ?? '-']
   })
   const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON', 'DETAIL']
   return { text: toTable('The audit log is empty.', names, rows), json: { events } }

@@ -4,6 +4,7 @@ import { toRequestContext } from '../http/auth/authScheme.js'
 import { errorBody, noteError } from '../http/errors.js'
 import { noteTool } from '../http/requestLog.js'
 import { otherParameters } from './intents.js'
+import { toToolError } from './texts.js'
 import { toGiven, type Tool } from './tools.js'
 import type { Response } from 'express'
 import type { CallToolResult } from '@modelcontextprotocol/server'
@@ -44,8 +45,9 @@ export async function openCall(
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
         return toResult(JSON.parse(text) as Record<string, unknown>)
       } catch (error) {
-        const known = noteError(services.log, response, inTermsOfTools(error))
-        return { ...toResult(errorBody(known, context.requestId)), isError: true }
+        const known = noteError(services.log, response, ofPreview(error))
+        const shown = toToolError(known, tool)
+        return { ...toResult(errorBody(shown, context.requestId)), isError: true }
       }
     },
     async close() {
@@ -66,7 +68,7 @@ function toRefused(error: unknown): Respond {
 const clientCodes = new Set(['UNAUTHORIZED', 'RATE_LIMITED'])
 
 /** Callers of tools do not send an Idempotency-Key: the error names the preview instead. */
-function inTermsOfTools(error: unknown): unknown {
+function ofPreview(error: unknown): unknown {
   const isReused =
     error instanceof ServiceError && error.details.reason === 'idempotency_key_reused'
   return isReused ? otherParameters() : error

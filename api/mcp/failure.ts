@@ -7,6 +7,7 @@ import { apiKey } from '../http/auth/apiKey.js'
 import { ERRORS_PAGE } from '../http/errors.js'
 import { noQuery } from '../http/input.js'
 import { readRoute } from '../http/route.js'
+import { inTools } from './texts.js'
 import { intentIdInput } from '../schemas/parameters.js'
 
 /** `explain_failure`: explains a failed intent from the catalogs, with its own amounts. */
@@ -41,7 +42,9 @@ export const explainRoute = readRoute(
       ...{ ...facts, failed: true, code, message, step },
       whatHappened: meaning,
       whereTheMoneyIs: { inWords: money, funds: intent.error.funds ?? funds, recovery },
-      whatToDo: retriedBy ? `It was retried already: see ${retriedBy}.` : hint,
+      whatToDo: retriedBy
+        ? `It was retried already: see ${retriedBy}.`
+        : inTools(hint, ['intentId']),
       docs: `${ERRORS_PAGE}#${code}`,
     }
     return { status: 200, body }

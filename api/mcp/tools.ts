@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { apiKey } from '../http/auth/apiKey.js'
 import { previewedFields, anyRequestFields } from '../schemas/intentRequest.js'
+import { intentFilterQuery, intentIdInput, walletIdInput } from '../schemas/parameters.js'
 import { createRoute, previewRoute } from './intents.js'
 import { explainRoute } from './failure.js'
 import type { Admission } from '../../db/usage/metering.js'
@@ -12,7 +13,11 @@ import type { CallableRoute, Route } from '../http/route.js'
 
 type Arguments = Record<string, unknown>
 /** JSON Schema of an object. */
-type ObjectSchema = { type: 'object'; [key: string]: unknown }
+export type ObjectSchema = {
+  type: 'object'
+  properties?: Record<string, unknown>
+  [key: string]: unknown
+}
 
 /** An endpoint as a tool of a language model. */
 export type Tool = {
@@ -45,8 +50,14 @@ export function createTools({ versioned }: Endpoints): Tool[] {
           ? { endpoint: 'mcp create_intent', key: previewId }
           : undefined,
     },
-    reading('get_intent', endpoint('getIntent')),
-    reading('list_intents', endpoint('listIntents')),
+    {
+      ...reading('get_intent', endpoint('getIntent')),
+      description: `Returns the state of an intent. With \`wait\` it returns at the next change, or after these seconds. ${costOf(endpoint('getIntent'))}`,
+    },
+    {
+      ...reading('list_intents', endpoint('listIntents')),
+      description: `Lists intents as stored, newest first. \`get_intent\` returns the latest state of a running intent. ${costOf(endpoint('listIntents'))}`,
+    },
     reading('explain_failure', explainRoute),
   ]
 }
@@ -65,17 +76,34 @@ const forOthers = new Set(['token', 'version'])
 function reading(name: string, route: CallableRoute): Tool {
   const { params, query } = route.spec
   const fields = Object.entries({ ...shapeOf(params), ...shapeOf(query) })
-  const shown = Object.fromEntries(fields.filter(([field]) => !forOthers.has(field)))
-  return { ...toTool(name, route, shown), readOnly: true }
+  const shown = fields.filter(([field]) => !forOthers.has(field)).map(inWordsOfTools)
+  return { ...toTool(name, route, Object.fromEntries(shown)), readOnly: true }
+}
+
+/** Descriptions for tools, where those of the published document name endpoints and queries. */
+const descriptions = new Map<unknown, string>([
+  [walletIdInput, 'Id of a wallet. It begins with svc_wallet_.'],
+  [intentIdInput, 'Id of an intent, as `create_intent` and `list_intents` return it.'],
+  [intentFilterQuery.status, 'Only intents with one of these statuses.'],
+])
+
+function inWordsOfTools([name, field]: [string, z.core.$ZodType]): [string, z.core.$ZodType] {
+  const description = descriptions.get(field)
+  return [name, description ? (field as z.ZodType).meta({ description }) : field]
+}
+
+/** A sentence with the price of a tool. */
+function costOf({ spec }: Route): string {
+  const { credits } = spec.caller
+  return `Costs ${credits === 1 ? '1 credit' : `${credits} credits`}.`
 }
 
 function toTool(name: string, route: CallableRoute, fields: z.ZodRawShape): Omit<Tool, 'readOnly'> {
   const { docs, caller } = route.spec
   const { credits } = caller
-  const price = credits === 1 ? '1 credit' : `${credits} credits`
   return {
     ...{ name, route, scheme: apiKey({ credits }), title: docs.summary },
-    description: `${docs.description ?? docs.summary} Costs ${price}.`,
+    description: `${docs.description ?? docs.summary} ${costOf(route)}`,
     inputSchema: toJsonSchema(z.strictObject(fields)),
   }
 }

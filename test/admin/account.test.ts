@@ -204,7 +204,7 @@ describe('the database', () => {
 
 describe('a wrong call', () => {
   test('error: the program prints one line and exits with 1', async () => {
-    await expectRefused([], 'The command is missing. Help: npm run account -- --help')
+    await expectRefused(['--json'], 'The command is missing. Help: npm run account -- --help')
     await expectRefused(['show', 'acct_none'], 'There is no account acct_none.')
     const root = fileURLToPath(new URL('../..', import.meta.url))
     const args = ['--import', 'tsx', join(root, 'admin', 'account.ts'), 'show', 'acct_none']
@@ -214,8 +214,8 @@ describe('a wrong call', () => {
     ).rejects.toMatchObject({ code: 1, stdout: '', stderr: 'There is no account acct_none.\n' })
   })
 
-  test('--help lists all commands', async () => {
-    const help = await output('--help')
+  test.each<[string[]]>([[['--help']], [[]]])('%j lists all commands', async (args) => {
+    const help = await output(...args)
     for (const name of ['create', 'list', 'show', 'plan', 'suspend', 'key roll', 'credits grant']) {
       expect(help).toContain(`\n  ${name}`)
     }

@@ -177,6 +177,9 @@ describe('freeze and pause', () => {
     for (const [, resume] of entries) await output(...resume, ...why)
     expect(await output('pauses')).toContain('Nothing is frozen or paused.')
     await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not paused.')
+    await expect(output('chain', 'resume', 'Base', ...why)).rejects.toThrow(
+      'The chain base-sepolia is not paused.',
+    )
     const events = await output('events')
     expect(
       events
@@ -184,7 +187,7 @@ describe('freeze and pause', () => {
         .split('\n')
         .filter((one) => one.includes('a drill')),
     ).toHaveLength(8)
-    expect(events).toMatch(/alice +chain pause +84532 +a drill/)
+    expect(events).toMatch(/alice +chain pause +base-sepolia +a drill/)
   })
 
   test.each([
@@ -261,7 +264,7 @@ describe('a wrong call', () => {
   const key = ['key', 'create', none, '--name', 'n']
 
   test.each<[string, string[], string]>([
-    ['no command', [], 'The command is missing. Help: npm run account -- --help'],
+    ['no command', ['--json'], 'The command is missing. Help: npm run account -- --help'],
     ['an unknown command', ['remove', none], 'Unknown command remove acct_none.'],
     ['a name of JavaScript', ['constructor'], 'Unknown command constructor.'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],

@@ -5,6 +5,7 @@ import {
   StewardError,
   UnauthorizedError,
 } from '@steward/sdk'
+import { inCommands } from './apiTexts.js'
 import { exitCodes, type ExitCode } from './exit.js'
 import { readNetwork } from './network.js'
 import { hostOf } from './session.js'
@@ -48,7 +49,10 @@ export async function* examine(session: Session): AsyncGenerator<DiagnosticCheck
   if (key.outcome === 'failed') return
   yield { check: 'scope', ...(await examineScope(session)) }
   const network = async () => ok(await readNetwork(steward))
-  yield { check: 'network', ...(await network().catch(toCheckResult)) }
+  yield {
+    check: 'network',
+    ...(await network().catch((error: unknown) => toCheckResult(error, session))),
+  }
   if (!io.interrupted.aborted) yield { check: 'stream', ...(await examineStream(session)) }
 }
 
@@ -104,33 +108,38 @@ function judgeClock(date: string | null, begun: number, took: number): CheckResu
   )
 }
 
-async function examineKey({ steward }: Session): Promise<CheckResult> {
+async function examineKey(session: Session): Promise<CheckResult> {
   try {
-    const { plan, balance } = await steward.credits.get({ timeoutMs: PATIENCE_MS })
+    const { plan, balance } = await session.steward.credits.get({ timeoutMs: PATIENCE_MS })
     const text = `valid, plan ${plan}, ${balance} credits left`
     return balance > 0 ? ok(text) : warning(text)
   } catch (error) {
     if (error instanceof UnauthorizedError) {
       return failed('is not valid for this service. Log in again: steward login', exitCodes.refused)
     }
-    return toCheckResult(error)
+    return toCheckResult(error, session)
   }
 }
 
 /** Previews an intent of a wallet that does not exist: the API checks the scope before the wallet. */
-async function examineScope({ steward }: Session): Promise<CheckResult> {
+async function examineScope(session: Session): Promise<CheckResult> {
   try {
-    await steward.intents.preview({ action: 'lend', walletId: 'svc_wallet_none', amount: '1' })
+    await session.steward.intents.preview({
+      action: 'lend',
+      walletId: 'svc_wallet_none',
+      amount: '1',
+    })
   } catch (error) {
     if (error instanceof ForbiddenError) return warning('read only: the key cannot create anything')
     if (!(error instanceof StewardError) || (error.status ?? 500) >= 500)
-      return toCheckResult(error)
+      return toCheckResult(error, session)
   }
   return ok('read and write')
 }
 
 /** Opens an event stream as the other commands do. An open stream is enough; no event is needed. */
-async function examineStream({ access, io }: Session): Promise<CheckResult> {
+async function examineStream(session: Session): Promise<CheckResult> {
+  const { access, io } = session
   const { apiKey, baseUrl } = access
   const opened = new AbortController()
   const late = AbortSignal.timeout(PATIENCE_MS)
@@ -145,17 +154,18 @@ async function examineStream({ access, io }: Session): Promise<CheckResult> {
   try {
     await steward.events.stream({ signal })[Symbol.asyncIterator]().next()
   } catch (error) {
-    if (!signal.aborted) return toCheckResult(error)
+    if (!signal.aborted) return toCheckResult(error, session)
   }
   if (opened.signal.aborted) return ok('opens: events arrive live')
   return failed('does not open', exitCodes.unreachable)
 }
 
-function toCheckResult(error: unknown): CheckResult {
+function toCheckResult(error: unknown, { access }: Session): CheckResult {
   if (error instanceof ConnectionError)
     return failed('the connection was lost', exitCodes.unreachable)
   if (!(error instanceof StewardError)) throw error
   const { code, message, status = 500, requestId } = error
-  const text = `${code}: ${message}${requestId ? ` (request ${requestId})` : ''}`
+  const shown = inCommands(message, hostOf(access.baseUrl))
+  const text = `${code}: ${shown}${requestId ? ` (request ${requestId})` : ''}`
   return failed(text, status < 500 ? exitCodes.refused : exitCodes.unreachable)
 }

@@ -1,4 +1,5 @@
 import { StewardError } from '@steward/sdk'
+import { inCommands } from './apiTexts.js'
 import { CommandError, exitCodes, misused, type ExitCode } from './exit.js'
 import { signs, type Io } from './terminal/io.js'
 import { plain, toJson } from './terminal/text.js'
@@ -15,8 +16,12 @@ type CommandFailure = {
 }
 
 /** Prints why a command failed to stderr: lines of text, or one line of JSON with `--json`. */
-export function reportFailure(io: Io, error: unknown, isJson: boolean): ExitCode {
-  const failure = io.interrupted.aborted ? interrupted(error) : describe(error)
+export function reportFailure(
+  io: Io,
+  error: unknown,
+  { isJson, findAddress }: { isJson: boolean; findAddress(): string | undefined },
+): ExitCode {
+  const failure = io.interrupted.aborted ? interrupted(error) : describe(error, findAddress)
   const { exitCode, code, message, hints, requestId, details } = failure
   if (message === '') return exitCode
   if (isJson) {
@@ -38,26 +43,29 @@ function interrupted(error: unknown): CommandFailure {
   return { exitCode: exitCodes.interrupted, code: 'INTERRUPTED', message, hints }
 }
 
-function describe(error: unknown): CommandFailure {
+function describe(error: unknown, findAddress: () => string | undefined): CommandFailure {
   if (error instanceof CommandError) {
     const { exitCode, message, hints } = error
     return { exitCode, code: 'COMMAND', message, hints }
   }
   if (error instanceof StewardError) {
-    return error.code === 'INVALID_ID' ? describe(misused(error.message)) : describeAnswer(error)
+    return error.code === 'INVALID_ID'
+      ? describe(misused(error.message), findAddress)
+      : describeAnswer(error, findAddress() ?? '')
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: exitCodes.unreachable, code: 'UNFORESEEN', message, hints: [] }
 }
 
-function describeAnswer(error: StewardError): CommandFailure {
-  const { code, status, message, requestId, details } = error
+function describeAnswer(error: StewardError, host: string): CommandFailure {
+  const { code, status, requestId, details } = error
+  const message = inCommands(error.message, host)
   const isRefusal = status !== undefined && status < 500 && status !== 408
   const text = status === undefined ? message : `${code}: ${message}`
   return {
     ...{ code, requestId, details, message: text },
     exitCode: isRefusal ? exitCodes.refused : exitCodes.unreachable,
-    hints: [...hintsFor(error), ...docsOf(error)],
+    hints: [...hintsFor(error), ...docsOf(error, host)],
   }
 }
 
@@ -103,5 +111,5 @@ function fundsHints({ details }: StewardError): string[] {
   ]
 }
 
-const docsOf = ({ details: { docs } }: StewardError): string[] =>
-  typeof docs === 'string' && docs.startsWith('/') ? [`Documentation: ${docs} of the service`] : []
+const docsOf = ({ details: { docs } }: StewardError, host: string): string[] =>
+  typeof docs === 'string' && docs.startsWith('/') ? [`Documentation: ${host}${docs}`] : []

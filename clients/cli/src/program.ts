@@ -14,6 +14,8 @@ import { addWebhooks } from './commands/webhooks.js'
 import { addYields } from './commands/yields.js'
 import { exitCodes, misused, type ExitCode } from './exit.js'
 import { reportFailure } from './failure.js'
+import { findHost, type GlobalOptions } from './session.js'
+import { suggestCommands } from './suggest.js'
 import { version } from './version.js'
 import type { Io } from './terminal/io.js'
 
@@ -47,19 +49,22 @@ export function createProgram(io: Io): Command {
     .exitOverride()
     .configureOutput({ writeOut: io.out.write, writeErr: io.err.write })
   for (const add of groups) add(program, io)
+  suggestCommands(program)
   return program
 }
 
 /** Runs one command line. `args` excludes the names of node and the script. */
 export async function run(io: Io, args: string[]): Promise<ExitCode> {
   const isJson = args.includes('--json')
+  const program = createProgram(io)
   try {
     refuseKeys(args)
-    await createProgram(io).parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' })
     return exitCodes.done
   } catch (error) {
     if (error instanceof CommanderError) return commanderExit(error)
-    return reportFailure(io, error, isJson)
+    const findAddress = () => findHost(io, program.opts<GlobalOptions>())
+    return reportFailure(io, error, { isJson, findAddress })
   }
 }
 

@@ -88,6 +88,16 @@ function findAccess({ env, err }: Io, options: GlobalOptions): Access {
   return { baseUrl, apiKey: profile.apiKey, ...(network && { network }), profile: name }
 }
 
+/** The service of a failed call, without `/v1`. Undefined for a login at an address that is not stored. */
+export function findHost({ env }: Io, { profile, baseUrl }: GlobalOptions): string | undefined {
+  const { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL, STEWARD_PROFILE } = env
+  const isOfEnvironment = profile === undefined && Boolean(apiKey)
+  const stored = findProfile(env, profile ?? (STEWARD_PROFILE || DEFAULT_PROFILE))?.baseUrl
+  const own = isOfEnvironment ? STEWARD_BASE_URL : (stored ?? STEWARD_BASE_URL)
+  const known = baseUrl ?? own
+  return known ? hostOf(toBaseUrl(known)) : undefined
+}
+
 function ofEnvironment(
   apiKey: string,
   env: NodeJS.ProcessEnv,
