@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chainFacts, chainNames, type ChainName } from '../../evm/registry.js'
 import { intentFailureCodes } from '../../domain/intent/failures.js'
-import { statuses, type LifecycleStatus } from '../../domain/intent/intent.js'
+import { statuses } from '../../domain/intent/intent.js'
 import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples/resources.js'
 import { plannedIntent } from './examples/plannedIntent.js'
@@ -47,6 +47,18 @@ export function knownName<Name extends string>(
   })
 }
 
+/** One known name, several separated by commas, or the parameter several times. */
+export function knownNames<Name extends string>(names: readonly Name[]) {
+  const isKnown = (value: unknown): value is Name => names.some((one) => one === value)
+  return z.unknown().transform((value, context): Name[] => {
+    const given: unknown[] = [value].flat()
+    const parts = given.flatMap((part) => (typeof part === 'string' ? part.split(',') : [part]))
+    const known = parts.filter(isKnown)
+    if (known.length < parts.length) context.addIssue({ code: 'custom', message: oneOf(names) })
+    return [...new Set(known)]
+  })
+}
+
 const chainAliases = Object.fromEntries(chainNames.map((name) => [chainFacts[name].alias, name]))
 
 /** The canonical name of a chain, from its name or its alias. */
@@ -64,19 +76,7 @@ export const userIdInput = safeText(128)
     examples: [walletAnswer.userId],
   })
 
-const statusRule = oneOf(statuses)
-const isStatus = (value: unknown): value is LifecycleStatus => statuses.some((one) => one === value)
-
-/** One status, several separated by commas, or the parameter several times. */
-const statusList = z
-  .unknown()
-  .transform((value, context): LifecycleStatus[] => {
-    const named: unknown[] = [value].flat()
-    const names = named.flatMap((part) => (typeof part === 'string' ? part.split(',') : [part]))
-    const known = names.filter(isStatus)
-    if (known.length < names.length) context.addIssue({ code: 'custom', message: statusRule })
-    return [...new Set(known)]
-  })
+const statusList = knownNames(statuses)
   .optional()
   .meta({
     description:

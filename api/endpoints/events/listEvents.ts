@@ -9,16 +9,14 @@ import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { streamRoute } from '../../http/streaming/streamRoute.js'
 import { event, eventExamples, eventIdInput, publicTypes } from '../../schemas/events.js'
+import { knownNames } from '../../schemas/parameters.js'
 import { listOf } from '../../schemas/resources.js'
 import { safeText } from '../../schemas/safeText.js'
 import { KEPT, RESUMING, exampleStream } from './eventDocs.js'
 import { eventText } from './eventText.js'
 import { readStart } from './readStart.js'
 
-const oneOrMoreTypes = z
-  .string()
-  .transform((names) => names.split(','))
-  .pipe(z.array(z.enum(publicTypes)))
+const oneOrMoreTypes = knownNames(publicTypes)
   .optional()
   .meta({
     description: 'Only events of this type, or of several types separated by commas.',

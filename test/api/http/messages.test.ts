@@ -249,6 +249,17 @@ describe('a withdrawal without a chain', () => {
   })
 })
 
+describe('types of events', () => {
+  test.each(['created', 'intent.created,created', 'intent.created&type=x', ''])(
+    'GET /events?type=%s: names the types and the field',
+    async (type) => {
+      const { message, paths } = await refusal('GET', `/events?type=${type}`)
+      expect(paths).toEqual(['type'])
+      expect(message).toMatch(/^type must be `intent\.created` or .*`wallet\.funded`/)
+    },
+  )
+})
+
 describe('filters of rates', () => {
   test.each(['yields', 'yields/history'])('GET /%s: unknown names', async (list) => {
     expect(await refusal('GET', `/${list}?chain=solana&asset=DAI&protocol=aave`)).toEqual({
