@@ -82,14 +82,14 @@ describe('inCommands', () => {
 })
 
 describe('an error of the API', () => {
-  test.each(['balances nobody', 'balances svc_wallet_none', 'intents get intent_none', 'fund bob'])(
+  test.each(['balances carol', 'balances svc_wallet_none', 'intents get intent_none', 'fund bob'])(
     'steward %s: names commands and full addresses, no paths',
     async (line) => {
       const { code, stderr } = await user.run(line.split(' '))
       expect(code).toBe(2)
       expect(stderr).toContain(`Documentation: ${world.api.url}/docs/errors#`)
       expect(stderr).not.toMatch(/(GET|POST|\s)`? \/|[\s`]\/(v1|docs)/)
-      if (line.includes('nobody')) expect(stderr).toContain('`steward wallets create <userId>`')
+      if (line.includes('carol')) expect(stderr).toContain('`steward wallets create <userId>`')
     },
   )
 })
