@@ -13,7 +13,7 @@ import type { CallableRoute, Route } from '../http/route.js'
 
 type Arguments = Record<string, unknown>
 /** JSON Schema of an object. */
-export type ObjectSchema = {
+type ObjectSchema = {
   type: 'object'
   properties?: Record<string, unknown>
   [key: string]: unknown
