@@ -43,7 +43,7 @@ const patternOf = (path: string) =>
 
 /** The error of an endpoint for the caller of its tool. */
 export function toToolError(error: ServiceError, { inputSchema }: Tool): ServiceError {
-  const takes = Object.keys(inputSchema.properties ?? {})
+  const takes = Object.keys((inputSchema.properties ?? {}) as object)
   const message = inTools(error.message, takes)
   const { issues } = error.details as { issues?: { path: string; message: string }[] }
   const shown = issues?.map((issue) => ({ ...issue, message: inTools(issue.message, takes) }))

@@ -13,11 +13,7 @@ import type { CallableRoute, Route } from '../http/route.js'
 
 type Arguments = Record<string, unknown>
 /** JSON Schema of an object. */
-type ObjectSchema = {
-  type: 'object'
-  properties?: Record<string, unknown>
-  [key: string]: unknown
-}
+type ObjectSchema = { type: 'object'; [key: string]: unknown }
 
 /** An endpoint as a tool of a language model. */
 export type Tool = {
