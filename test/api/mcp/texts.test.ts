@@ -42,7 +42,8 @@ const textsOf = ({ description, inputSchema }: Tool) => [
     typeof text === 'string' ? [text] : [],
   ),
 ]
-const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
+const namesIn = (text: string) =>
+  [...text.matchAll(/`([^`]+)`/g)].flatMap(([, name = '']) => name.split('.'))
 
 describe('the texts of a tool', () => {
   test.each(tools.map((tool) => [tool.name, tool] as const))(
