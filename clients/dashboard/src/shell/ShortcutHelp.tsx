@@ -5,9 +5,9 @@ type Shortcut = [keys: string[], effect: string]
 
 const general: Shortcut[] = [
   [['/'], 'Find any id'],
-  [['Ctrl', 'K'], 'Find any id, also while typing'],
+  [['Ctrl', 'K'], 'Find while typing'],
   [['?'], 'Show the shortcuts'],
-  [['Esc'], 'Close a dialog or a menu'],
+  [['Esc'], 'Close a dialog'],
 ]
 const rows: Shortcut[] = [
   [['j'], 'Next row of a list'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../../db/accounts/accounts.js'
+import { newId } from '../../../../db/client/ids.js'
 import { insertTestIntent } from '../../../db/rows.js'
 import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 import { untilShown } from '../people.js'
@@ -28,15 +29,16 @@ export function testViewer(world: () => PageWorld): void {
     const wallet = await makeWallet(world(), owner, 'alice')
     const failed = await insertTestIntent(world().db, wallet, 'failed')
     const running = await insertTestIntent(world().db, wallet, 'executing')
-    const body = { url: 'https://example.com/hooks', events: ['*'] }
-    const webhook = await world().pages('POST', '/webhooks', { cookie, body })
-    await world().pages('POST', `/webhooks/${String(webhook.body.id)}/test`, { cookie })
+    const webhookId = newId('wh_')
+    const hook = { id: webhookId, account_id: accountId, url: 'https://x.example' }
+    await world().db('webhook').insert(hook)
+    await world().pages('POST', `/webhooks/${webhookId}/test`, { cookie })
     const invitation = { email: 'carol@example.com', role: 'viewer' }
     await world().pages('POST', '/members/invite', { cookie, body: invitation })
     const paths = [
       ...['', '/intents', `/intents/${failed}`, `/intents/${running}`],
       ...[`/intents/new?walletId=${wallet.id}&amount=1`, '/wallets', `/wallets/${wallet.id}`],
-      ...['/yields', '/keys', '/webhooks', `/webhooks/${String(webhook.body.id)}`, '/credits'],
+      ...['/yields', '/keys', '/webhooks', `/webhooks/${webhookId}`, '/credits'],
       ...['/requests', '/settings', '/nonsense'],
     ]
     return { accountId, paths }

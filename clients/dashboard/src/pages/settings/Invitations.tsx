@@ -1,15 +1,16 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { MailX } from 'lucide-react'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { invitationsQuery } from '../../api/queries.js'
 import type { InviteEntry } from '../../api/types.js'
 import { Confirm } from '../../ui/dialogs/Confirm.js'
-import { Button } from '../../ui/forms/Button.js'
+import { Actions } from '../../ui/forms/Actions.js'
 import { List } from '../../ui/tables/List.js'
 import { timeColumn, type Column } from '../../ui/tables/Table.js'
 
-/** The invitations that nobody has accepted yet, for owners. Absent without one. */
+/** The invitations that are not accepted yet, for owners. Absent without one. */
 export function Invitations() {
   const query = useInfiniteQuery(invitationsQuery)
   const [asking, setAsking] = useState<InviteEntry>()
@@ -60,16 +61,19 @@ const columns: Column<InviteEntry>[] = [
 
 const withdrawColumn = (onAsk: (invitation: InviteEntry) => void): Column<InviteEntry> => ({
   name: '',
-  width: 'w-24',
+  width: 'w-12',
   align: 'right',
   cell: (invitation) => (
-    <Button
-      look="quiet"
-      aria-label={`Withdraw the invitation of ${guestOf(invitation)}`}
-      onClick={() => onAsk(invitation)}
-    >
-      Withdraw
-    </Button>
+    <Actions
+      label={`the invitation of ${guestOf(invitation)}`}
+      entries={[
+        {
+          label: 'Withdraw …',
+          icon: <MailX aria-hidden className="size-4" />,
+          onSelect: () => onAsk(invitation),
+        },
+      ]}
+    />
   ),
 })
 
