@@ -23,16 +23,11 @@ export async function startServices(
   { apiPorts, onSigner }: ServicesOptions,
 ): Promise<void> {
   const { home } = context
-  const { temporalUiUrl, attestationUrl } = facts
   const settings: Record<Service, (index: number) => NodeJS.ProcessEnv> = {
     signer: () => ({ KEK_FILE: home.kek, SENDERS_PER_CHAIN: '2' }),
-    relayer: () => ({ ATTESTATION_URL: attestationUrl }),
+    relayer: () => ({ ATTESTATION_URL: facts.attestationUrl }),
     worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey }),
-    api: (index) => ({
-      API_HOST: '127.0.0.1',
-      API_PORT: String(apiPorts[index]),
-      ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
-    }),
+    api: (index) => apiSettings(facts, apiPorts[index] ?? 0),
   }
   for (const index of apiPorts.keys()) {
     const all = services.map(async (service) => {
@@ -48,17 +43,34 @@ export async function startServices(
 type Replica = { service: Service; name: string; settings: NodeJS.ProcessEnv }
 
 async function startService(
-  { env, home, supervisor }: Context,
+  context: Context,
   { service, name, settings }: Replica,
   facts: Facts,
 ): Promise<void> {
+  const env = { ...commonEnv(context, service, facts), ...settings }
+  await context.supervisor.start(createServicePart({ service, name }, env, context.home))
+}
+
+/** The settings of another API process on a port. */
+export const apiEnv = (context: Context, facts: Facts, port: number): NodeJS.ProcessEnv => ({
+  ...commonEnv(context, 'api', facts),
+  ...apiSettings(facts, port),
+})
+
+const apiSettings = ({ temporalUiUrl }: Facts, port: number): NodeJS.ProcessEnv => ({
+  API_HOST: '127.0.0.1',
+  API_PORT: String(port),
+  ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+})
+
+function commonEnv({ env, home }: Context, service: Service, facts: Facts): NodeJS.ProcessEnv {
   const secrets = openSecrets(home)
   const rpcUrls = chainNames.map((name) => {
     const outside = readRpcUrls(env, name).join()
     return [rpcVariable(name), outside || facts.rpcUrls[name]] as const
   })
   const directUrl = (env.DATABASE_URL && env.DATABASE_URL_DIRECT) || facts.databaseUrl
-  const common: NodeJS.ProcessEnv = {
+  return {
     NETWORK: 'devnet',
     LOG_LEVEL: env.LOG_LEVEL ?? 'info',
     DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
@@ -68,7 +80,6 @@ async function startService(
     TEMPORAL_NAMESPACE: facts.temporalNamespace,
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),
   }
-  await supervisor.start(createServicePart({ service, name }, { ...common, ...settings }, home))
 }
 
 /** The API waits for the signer's public key and the worker's setup, which take about a second. */

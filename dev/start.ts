@@ -5,6 +5,7 @@ import { chainNames, type ChainName } from '../evm/registry.js'
 import { sayFacts } from './banner.js'
 import { runDemo } from './demoRun.js'
 import { writeJson } from './state/jsonFile.js'
+import { addSampleData } from './sample/sampleData.js'
 import { services, stopOrder } from './stack/parts.js'
 import { choosePorts } from './ports.js'
 import { commandAgeMs, findLaunchers, isRunning } from './state/processes.js'
@@ -26,9 +27,10 @@ import {
 import { createSupervisor, type Supervisor } from './stack/supervise.js'
 import { UserError, formatSeconds, say, printFailure, sign } from './terminal.js'
 
-type CommandOptions = { isFresh: boolean; withDemo: boolean }
+type CommandOptions = { isFresh: boolean; withDemo: boolean; withSampleData: boolean }
 
-const USAGE = 'Usage: npm start -- [--fresh] [--no-demo]'
+const knownOptions = ['--fresh', '--no-demo', '--sample-data']
+const USAGE = `Usage: npm start -- ${knownOptions.map((one) => `[${one}]`).join(' ')}`
 
 /** A second Ctrl-C kills at once. npm and tsx repeat the first one within this time. */
 const IMPATIENCE_MS = 1_000
@@ -76,19 +78,26 @@ async function main(): Promise<void> {
   saveSet(home, { ...set, isComplete: true })
   say(`  ${pc.dim(`Ready after ${formatSeconds(commandAgeMs())}`)}`)
   sayFacts(facts)
+  if (options.withSampleData) {
+    await addSampleData(context, facts).catch(sayUnless(stopping.signal))
+  }
   if (options.withDemo) await runDemo(facts, home.contracts).catch(sayUnless(stopping.signal))
   say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
 }
 
-/** A demo that is cut off by a stop is no failure. */
+/** A demo or sample data that is cut off by a stop is no failure. */
 const sayUnless = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) printFailure(error)
 }
 
 function parseOptions(args: string[]): CommandOptions {
-  const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
+  const unknown = args.filter((arg) => !knownOptions.includes(arg))
   if (unknown.length > 0) throw new UserError(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
-  return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
+  return {
+    isFresh: args.includes('--fresh'),
+    withDemo: !args.includes('--no-demo'),
+    withSampleData: args.includes('--sample-data'),
+  }
 }
 
 function describeFolder(home: Home): string {

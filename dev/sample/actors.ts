@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidRequestError } from '@steward/sdk'
+import { pauseWork, resumeWork } from '../../db/pauses.js'
+import { assetUnits } from '../../domain/money.js'
+import { mintToken } from '../devnet/deploy.js'
+import { UserError } from '../terminal.js'
+import type { CreateIntentParams, Intent, Steward, Wallet } from '@steward/sdk'
+import type { Db } from '../../db/client/connect.js'
+import type { ChainName } from '../../evm/registry.js'
+import type { Devnet } from '../state/openDevnet.js'
+import type { Act } from './chapters.js'
+
+const POLL_MS = 100
+/** An intent over a bridge takes 3 s. A busy machine needs far longer. */
+const TIMEOUT_MS = 180_000
+/** Seconds for which the API holds a read of an intent. */
+const WAIT_S = 20
+
+const order = { by: 'sample data', why: 'An example of a frozen wallet.' }
+
+type Stage = { steward: Steward; db: Db; devnet: Devnet }
+
+/** A user of the sample: their wallet and their last failed intent. */
+type Actor = { wallet: Wallet; failed: Intent | undefined }
+
+/** Returns a function that does an act of a user and resolves when its effects are there. */
+export function createActors(stage: Stage): (act: Act) => Promise<void> {
+  const actors = new Map<string, Actor>()
+  const { steward } = stage
+
+  async function actorOf(user: string): Promise<Actor> {
+    const known = actors.get(user)
+    if (known) return known
+    const wallet = await steward.wallets.create({ userId: user, metadata: { source: 'sample' } })
+    const actor = { wallet, failed: undefined }
+    actors.set(user, actor)
+    await steward.demo.waitForCompletion((await steward.demo.fund(wallet.id)).id)
+    return actor
+  }
+
+  return async function act(one: Act): Promise<void> {
+    const actor = await actorOf(one.user)
+    const { wallet } = actor
+    if ('gets' in one) return give(stage, wallet, { amount: one.gets, chain: one.on })
+    if ('cancels' in one) return cancel(stage, { ...one.cancels, walletId: wallet.id })
+    if ('waits' in one) {
+      await holdUp(stage, { ...one.waits, walletId: wallet.id })
+      return
+    }
+    const isRetry = 'retries' in one
+    const created = isRetry
+      ? await steward.intents.retry(actor.failed?.id ?? '')
+      : await steward.intents.create({ ...one.orders, walletId: wallet.id })
+    const ended = await untilEnded(steward, created)
+    if (ended.status === 'failed') actor.failed = ended
+    await steward.positions.get(wallet.id)
+  }
+}
+
+/** Mints money and waits until the API shows it. */
+async function give(
+  { steward, devnet: { facts, contracts } }: Stage,
+  { id, address }: Wallet,
+  { amount, chain }: { amount: string; chain: ChainName },
+): Promise<void> {
+  const before = await readTotal(steward, id)
+  const mint = { holder: address, units: assetUnits(amount) }
+  await mintToken(facts.rpcUrls[chain], contracts[chain].usdc, mint)
+  await poll(async () => (await readTotal(steward, id)) > before)
+}
+
+const readTotal = async ({ balances }: Steward, walletId: string) =>
+  (await balances.get(walletId)).totalValueUsd ?? 0
+
+/**
+ * Creates an intent over a bridge and freezes its wallet while the money is in the bridge. The money arrives, and the
+ * deposit waits.
+ */
+async function holdUp(
+  { steward: { intents }, db, devnet }: Stage,
+  params: CreateIntentParams,
+): Promise<Intent> {
+  await setStuck(devnet, { stuck: true })
+  const created = await intents.create(params)
+  await poll(async () => ((await intents.get(created.id)).results?.transactions ?? []).length > 0)
+  await pauseWork(db, { scope: 'wallet', subject: params.walletId }, order)
+  await setStuck(devnet, { stuck: false })
+  return created
+}
+
+/** Lets the bridge hold its money, or deliver it. */
+const setStuck = ({ facts }: Devnet, fault: { stuck: boolean }) =>
+  fetch(`${facts.attestationUrl}/dev/faults`, { method: 'POST', body: JSON.stringify(fault) })
+
+/** Cancels an intent that waits. While its burned money is in the bridge, the API rejects that. */
+async function cancel(stage: Stage, params: CreateIntentParams): Promise<void> {
+  const { steward, db } = stage
+  const { id } = await holdUp(stage, params)
+  await poll(async () => {
+    const cancelled = await steward.intents.cancel(id).catch((error: unknown) => {
+      if (error instanceof InvalidRequestError) return undefined
+      throw error
+    })
+    return cancelled !== undefined
+  })
+  await resumeWork(db, { scope: 'wallet', subject: params.walletId }, order)
+}
+
+async function untilEnded({ intents }: Steward, created: Intent): Promise<Intent> {
+  let intent = created
+  await poll(async () => {
+    intent = await intents.get(created.id, { wait: WAIT_S })
+    return intent.status === 'completed' || intent.status === 'failed'
+  })
+  return intent
+}
+
+async function poll(isDone: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + TIMEOUT_MS
+  while (!(await isDone())) {
+    if (Date.now() > deadline)
+      throw new UserError('The sample data does not progress. See the logs.')
+    await sleep(POLL_MS)
+  }
+}

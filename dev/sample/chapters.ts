@@ -1,0 +1,160 @@
+import type { CreateIntentParams } from '@steward/sdk'
+import type { ChainName } from '../../evm/registry.js'
+
+type WithoutWallet<Params> = Params extends unknown ? Omit<Params, 'walletId'> : never
+type NewIntent = WithoutWallet<CreateIntentParams>
+type Choices = { chain?: ChainName; optimize?: 'net'; metadata?: Record<string, string> }
+
+/** One thing that a user does. The acts of a user follow each other, and users act at the same time. */
+export type Act = { user: string } & (
+  | { gets: string; on: ChainName }
+  | { orders: NewIntent }
+  /** Creates an intent over a bridge and cancels it. */
+  | { cancels: NewIntent }
+  /** Retries the last failed intent. */
+  | { retries: true }
+  /** Creates an intent over a bridge, which waits because the wallet is frozen. */
+  | { waits: NewIntent }
+)
+
+export type Chapter = { daysAgo: number; acts: Act[] }
+
+const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
+
+const gets = (user: string, amount: string, on: ChainName): Act => ({ user, gets: amount, on })
+
+const lends = (user: string, amount: string, more: Choices = {}): Act => ({
+  user,
+  orders: { ...more, action: 'lend', amount },
+})
+
+const withdraws = (user: string, amount: string, chain: ChainName, more: Choices = {}): Act => ({
+  user,
+  orders: { ...more, action: 'withdraw', amount, chain },
+})
+
+const bridges = (
+  user: string,
+  amount: string,
+  [fromChain, toChain]: [ChainName, ChainName],
+  more: Choices = {},
+): Act => ({
+  user,
+  orders: { ...more, action: 'bridge', amount, fromChain, toChain },
+})
+
+const fails = (simulate: string) => ({ metadata: { simulate } })
+
+/** The sample account's month: each action, and each end that an intent can have. The oldest chapter comes first. */
+export const chapters: Chapter[] = [
+  {
+    daysAgo: 30,
+    acts: [
+      gets('alice', '900', arbitrum),
+      lends('alice', '250'),
+      gets('bruno', '420', arbitrum),
+      lends('bruno', '120', { chain: arbitrum }),
+      gets('chiara', '600', base),
+      lends('chiara', '300'),
+    ],
+  },
+  {
+    daysAgo: 27,
+    acts: [
+      lends('alice', '150', { optimize: 'net' }),
+      gets('daniel', '310', arbitrum),
+      lends('daniel', '80', { chain: arbitrum, ...fails('DEPOSIT_FAILED') }),
+      lends('bruno', '60', { chain: arbitrum }),
+    ],
+  },
+  {
+    daysAgo: 23,
+    acts: [
+      { user: 'daniel', retries: true },
+      gets('emma', '500', ethereum),
+      lends('emma', '200', { chain: ethereum }),
+      withdraws('chiara', '75', base),
+    ],
+  },
+  {
+    daysAgo: 20,
+    acts: [
+      bridges('emma', '90', [ethereum, base], fails('BRIDGE_FAILED')),
+      lends('alice', '100'),
+      lends('bruno', '40', { chain: arbitrum, ...fails('INSUFFICIENT_FUNDS') }),
+      gets('farid', '150', base),
+      lends('farid', '110'),
+    ],
+  },
+  {
+    daysAgo: 16,
+    acts: [
+      lends('chiara', '120', { chain: base }),
+      withdraws('alice', '60', base, fails('WITHDRAW_FAILED')),
+      withdraws('bruno', '30', arbitrum),
+      { user: 'daniel', cancels: { action: 'lend', amount: '45' } },
+    ],
+  },
+  {
+    daysAgo: 13,
+    acts: [
+      lends('daniel', '70', { chain: arbitrum }),
+      bridges('emma', '50', [ethereum, arbitrum]),
+      lends('farid', '25', fails('NETWORK_ERROR')),
+      withdraws('alice', '45', base),
+    ],
+  },
+  {
+    daysAgo: 10,
+    acts: [
+      bridges('alice', '35', [arbitrum, base], fails('BRIDGE_TIMEOUT')),
+      gets('chiara', '80', arbitrum),
+      lends('chiara', '80'),
+      lends('bruno', '55'),
+    ],
+  },
+  {
+    daysAgo: 7,
+    acts: [
+      withdraws('chiara', 'max', base),
+      lends('emma', '60', { chain: ethereum, ...fails('SWAP_FAILED') }),
+      lends('alice', '80'),
+      withdraws('daniel', '20', arbitrum),
+    ],
+  },
+  {
+    daysAgo: 4,
+    acts: [
+      { user: 'emma', retries: true },
+      lends('daniel', '65'),
+      lends('bruno', '35', { optimize: 'net' }),
+      lends('chiara', '150'),
+    ],
+  },
+  {
+    daysAgo: 2,
+    acts: [
+      withdraws('alice', '110', base),
+      lends('emma', '40', { chain: ethereum }),
+      lends('farid', '30', { chain: base, ...fails('DEPOSIT_FAILED') }),
+    ],
+  },
+  {
+    daysAgo: 1,
+    acts: [
+      lends('alice', '90'),
+      bridges('bruno', '25', [arbitrum, base]),
+      lends('chiara', '60'),
+      { user: 'daniel', cancels: { action: 'lend', amount: '60' } },
+    ],
+  },
+  {
+    daysAgo: 0,
+    acts: [
+      lends('bruno', '20'),
+      withdraws('emma', '50', ethereum),
+      gets('farid', '200', arbitrum),
+      { user: 'farid', waits: { action: 'lend', amount: '120' } },
+    ],
+  },
+]
