@@ -1,5 +1,4 @@
 import { ServiceError } from '../../domain/errors.js'
-import type { Tool } from './tools.js'
 
 /** Texts of the API in terms of tools: endpoints become tools, and the idempotency key is the preview. */
 
@@ -41,9 +40,8 @@ export function inTools(text: string, takes: readonly string[]): string {
 const patternOf = (path: string) =>
   path.replace(/^\/v1\b/, '').replace(/\/(:\w+|\{\w+\})(?=\/|$)/g, '/*')
 
-/** The error of an endpoint for the caller of its tool. */
-export function toToolError(error: ServiceError, { inputSchema }: Tool): ServiceError {
-  const takes = Object.keys((inputSchema.properties ?? {}) as object)
+/** The error of an endpoint for the caller of its tool. `takes`: as `inTools`. */
+export function toToolError(error: ServiceError, takes: readonly string[]): ServiceError {
   const message = inTools(error.message, takes)
   const { issues } = error.details as { issues?: { path: string; message: string }[] }
   const shown = issues?.map((issue) => ({ ...issue, message: inTools(issue.message, takes) }))
