@@ -109,8 +109,22 @@ export default defineConfig(
     },
   },
   {
-    files: ['clients/dashboard/public/**'],
-    languageOptions: { globals: { document: true, localStorage: true } },
+    files: ['clients/dashboard/public/**', 'api/docs/browser/**'],
+    languageOptions: {
+      // These are scripts, not modules.
+      sourceType: 'script',
+      globals: {
+        SwaggerUIBundle: 'readonly',
+        addEventListener: 'readonly',
+        document: 'readonly',
+        localStorage: 'readonly',
+        location: 'readonly',
+        matchMedia: 'readonly',
+        navigator: 'readonly',
+        scrollBy: 'readonly',
+        sessionStorage: 'readonly',
+      },
+    },
   },
   { files: ['test/**'], rules: testRelaxations },
   { files: defaultExportFiles, rules: { 'no-restricted-syntax': ['error', noEnum] } },

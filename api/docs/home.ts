@@ -28,7 +28,7 @@ const links: [path: string, text: string][] = [
 /** In place of the dashboard while there is none: what makes it, and where one may go meanwhile. */
 export const unbuiltPage = htmlPage(
   home.name,
-  `<main><h1>${home.name}</h1>
+  `<main class="page"><h1>${home.name}</h1>
 <p>The dashboard is not built. Build it with <code>npm run build:web</code>, then load this page again.</p>
 <ul>${links.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('')}</ul></main>`,
 )

@@ -1,5 +1,5 @@
 /** A page in the style of the documentation. `body` is HTML, the title plain text without markup. */
-export const htmlPage = (title: string, body: string) => `<!doctype html>
+export const htmlPage = (title: string, body: string, head = '') => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -7,9 +7,34 @@ export const htmlPage = (title: string, body: string) => `<!doctype html>
     <title>${title}</title>
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
     <link rel="stylesheet" href="/docs/pages.css" />
+    <script src="/docs/theme.js"></script>${head}
   </head>
   <body>
 ${body}
   </body>
 </html>
 `
+
+/** What a page is part of: the guides, or the API with requests to try. */
+type Place = '/docs' | '/docs/api'
+
+const places: [path: string, text: string][] = [
+  ['/docs', 'Guides'],
+  ['/docs/api', 'API'],
+  ['/dashboard', 'Dashboard'],
+]
+
+const toLink = ([path, text]: [string, string], current: string) =>
+  `<a href="${path}"${path === current ? ' aria-current="true"' : ''}>${text}</a>`
+
+/** The bar above each page: search, the parts of the service, and the reader's key. */
+export const headerOf = (current: Place) => `<a class="skip" href="#main">Skip to the text</a>
+<header>
+<a class="brand" href="/docs">Steward <span>docs</span></a>
+<form role="search">
+<input id="search" type="search" placeholder="Search" aria-label="Search the documentation" aria-controls="results" autocomplete="off" />
+<kbd aria-hidden="true">/</kbd>
+<div id="results" hidden><p role="status"></p><ul></ul></div>
+</form>
+<div class="places">${places.map((place) => toLink(place, current)).join('')}</div>
+</header>`

@@ -1,3 +1,5 @@
+import { headerOf, htmlPage } from './html.js'
+
 /** The page connects to this origin only. Swagger UI sets styles inline. */
 export const SWAGGER_POLICY = [
   "default-src 'none'",
@@ -10,32 +12,13 @@ export const SWAGGER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const SWAGGER_PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Steward API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
-  </head>
-  <body>
-    <div id="docs"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/api.js"></script>
-  </body>
-</html>
-`
-
-/** `validatorUrl: null` keeps Swagger UI from sending the document's address to a public validator. */
-export const SWAGGER_SCRIPT = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#docs',
-  deepLinking: true,
-  validatorUrl: null,
-  queryConfigEnabled: false,
-  persistAuthorization: false,
-  tryItOutEnabled: true,
-  presets: [SwaggerUIBundle.presets.apis],
-})
-`
+export const SWAGGER_PAGE = htmlPage(
+  'API · Steward',
+  `${headerOf('/docs/api')}
+<div id="main"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/api.js"></script>
+<script src="/docs/search.js"></script>`,
+  `
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />`,
+)

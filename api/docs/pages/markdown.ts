@@ -1,6 +1,8 @@
 import path from 'node:path'
-import { Marked, type Tokens } from 'marked'
+import { Marked, type Token, type Tokens } from 'marked'
+import { isOneCall, renderFence, renderLanguages, type Fence } from './code.js'
 import { toPath, type DocsPage } from './contents.js'
+import { escapeHtml, toText } from './text.js'
 
 export type Heading = { id: string; text: string; depth: number }
 export type RenderedPage = { html: string; headings: Heading[] }
@@ -25,7 +27,10 @@ export function renderMarkdown(
   const ids = new Set<string>()
   const toTarget = (href: string) => resolveLink(file, href, files)
   const marked = new Marked({
+    hooks: { processAllTokens: joinLanguages },
+    extensions: [{ name: ONE_CALL, renderer: ({ fences }) => renderLanguages(fences as Fence[]) }],
     renderer: {
+      code: (token) => renderFence(toFence(token)),
       heading({ tokens, depth }) {
         const content = this.parser.parseInline(tokens)
         const text = toText(content)
@@ -45,9 +50,32 @@ export function renderMarkdown(
   })
   const html = marked
     .parse(markdown, { async: false })
-    .replaceAll('<table>', '<div class="wide"><table>')
+    .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
   return { html, headings }
+}
+
+/** Token of consecutive blocks with one call in several languages. */
+const ONE_CALL = 'oneCall'
+
+const isCode = (token: Token | undefined): token is Tokens.Code => token?.type === 'code'
+const toFence = ({ lang = '', text }: Tokens.Code): Fence => ({ lang, text })
+
+/** Joins consecutive blocks in different languages. Blank lines and comments may separate them. */
+function joinLanguages(tokens: Token[]): Token[] {
+  const joined: Token[] = []
+  for (const token of tokens) {
+    const isBetween = token.type === 'space' || /^<!--[^]*-->\s*$/.test(token.raw)
+    const last = joined.at(-1)
+    const before =
+      last?.type === ONE_CALL ? (last.fences as Fence[]) : isCode(last) ? [toFence(last)] : []
+    if (isBetween && before.length > 0) continue
+    const fences = isCode(token) ? [...before, toFence(token)] : []
+    if (fences.length > 1 && isOneCall(fences)) {
+      joined.splice(-1, 1, { type: ONE_CALL, raw: '', fences } as Tokens.Generic)
+    } else joined.push(token)
+  }
+  return joined
 }
 
 /** @returns Where the link leads from a rendered page; undefined when the service does not have the file. */
@@ -76,17 +104,3 @@ function toId(text: string): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-')
 }
-
-const characters: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-export const escapeHtml = (text: string) =>
-  text.replace(/[&<>"]/g, (sign) => characters[sign] ?? sign)
-
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-
-/** The text of rendered HTML. */
-export const toText = (html: string) =>
-  html
-    .replace(/<a class="anchor".*?<\/a>/g, '')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&([a-z]+|#39);/g, (entity, name: string) => entities[name] ?? entity)

@@ -1,8 +1,7 @@
 import { Router } from 'express'
 import { layOut } from './layout.js'
 import { renderMarkdown } from './markdown.js'
-import { SEARCH_SCRIPT, toSections } from './search.js'
-import { STYLE } from './style.js'
+import { toSections, type Section } from './search.js'
 import { toPath, type Chapter, type DocsPage } from './contents.js'
 import { sendText } from '../send.js'
 
@@ -23,14 +22,20 @@ const POLICY = [
  * what the pages load.
  *
  * @param aliases - Further paths of pages, which no change of the folder moves.
+ * @param others - What the search finds besides the pages.
  */
-export function pageRoutes(contents: Chapter[], aliases: Record<string, DocsPage>): Router {
+export function pageRoutes(
+  contents: Chapter[],
+  aliases: Record<string, DocsPage>,
+  others: Section[],
+): Router {
   const router = Router()
   const pages = contents.flatMap((chapter) => chapter.pages)
   const files = new Set(pages.map(({ file }) => file))
   const render = (page: DocsPage) => renderMarkdown(page, files)
   const toHtml = (page: DocsPage) => layOut(page, render(page), contents)
-  const toIndex = () => JSON.stringify(pages.flatMap((page) => toSections(page, render(page))))
+  const toIndex = () =>
+    JSON.stringify([...pages.flatMap((page) => toSections(page, render(page))), ...others])
 
   for (const [path, page] of [...Object.entries(aliases), ...pages.map(withPath)]) {
     router.get(
@@ -44,14 +49,6 @@ export function pageRoutes(contents: Chapter[], aliases: Record<string, DocsPage
       sendText('text/plain; charset=utf-8', () => markdown),
     )
   }
-  router.get(
-    '/docs/pages.css',
-    sendText('css', () => STYLE),
-  )
-  router.get(
-    '/docs/search.js',
-    sendText('js', () => SEARCH_SCRIPT),
-  )
   router.get('/docs/search.json', sendText('json', toIndex))
   return router
 }

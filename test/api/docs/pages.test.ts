@@ -1,9 +1,12 @@
+import { readdirSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readContents, toPath, type DocsPage } from '../../../api/docs/pages/contents.js'
 import { renderMarkdown } from '../../../api/docs/pages/markdown.js'
+import { toText } from '../../../api/docs/pages/text.js'
+import { readCodeBlocks } from '../../docs/codeBlocks.js'
 import { startWorld, type ApiWorld } from '../api.js'
 
 let world: ApiWorld
@@ -66,9 +69,22 @@ describe('the documentation', () => {
   test('each page lists all pages and the sections of its own', async () => {
     for (const page of pages) {
       const html = await (await get(toPath(page))).text()
-      const [nav = ''] = /<nav>[\s\S]*<\/nav>/.exec(html) ?? []
-      expect(hrefsOf(nav)).toEqual(expect.arrayContaining([...pages.map(toPath), '/docs/api']))
+      const [nav = ''] = /<nav id="contents"[\s\S]*?<\/nav>/.exec(html) ?? []
+      expect(hrefsOf(nav)).toEqual(expect.arrayContaining(pages.map(toPath)))
       expect(nav.split('aria-current="page"')).toHaveLength(2)
+      const [, aside = ''] = html.split('<aside>')
+      expect(hrefsOf(nav)).toEqual(expect.arrayContaining(hrefsOf(aside)))
+    }
+  })
+
+  test('each page links to the pages before and after it, and to its Markdown', async () => {
+    for (const [at, page] of pages.entries()) {
+      const html = await (await get(toPath(page))).text()
+      const [footer = ''] = /<footer>[\s\S]*<\/footer>/.exec(html) ?? []
+      const around = [pages[at - 1], pages[at + 1]].flatMap((other) =>
+        other ? [toPath(other)] : [],
+      )
+      expect(hrefsOf(footer)).toEqual([...around, `/docs/${page.file}`])
     }
   })
 
@@ -76,6 +92,8 @@ describe('the documentation', () => {
     const files = [
       'demo.svg',
       'guides',
+      'browser',
+      'browser/search.js',
       '..%2fpackage.json',
       'gallery/overview-dark.png',
       'llms.txt',
@@ -96,20 +114,44 @@ describe('the search', () => {
     const sections = (await (await get('/docs/search.json')).json()) as Section[]
     for (const page of pages) {
       const html = await (await get(toPath(page))).text()
-      const [, main = ''] = html.split('<main>')
+      const [, main = ''] = html.split('<main ')
+      const [text = ''] = main.split('</main>')
       const own = sections.filter(({ path }) => path.startsWith(`${toPath(page)}#`))
-      expect(own.map(({ path }) => path.split('#')[1])).toEqual(idsOf(main))
+      expect(own.map(({ path }) => path.split('#')[1])).toEqual(idsOf(text))
     }
     const notFound = sections.find(({ path }) => path.endsWith('#WALLET_NOT_FOUND'))
     expect(notFound).toMatchObject({ heading: 'WALLET_NOT_FOUND' })
     expect(notFound?.text).toContain('HTTP status: 404')
   })
 
-  test('its script is of this origin and writes text, never HTML', async () => {
-    const script = await (await get('/docs/search.js')).text()
-    expect(script).not.toMatch(/innerHTML|insertAdjacentHTML|eval|https?:/)
-    expect(() => new Script(script)).not.toThrow()
+  test('covers each operation, where it can be tried', async () => {
+    const sections = (await (await get('/docs/search.json')).json()) as Section[]
+    const document = (await (await get('/openapi.json')).json()) as { paths: object }
+    const operations = Object.values(document.paths).flatMap((item: object) =>
+      Object.keys(item).filter((key) => ['get', 'post'].includes(key)),
+    )
+    const own = sections.filter(({ path }) => path.startsWith('/docs/api#'))
+    expect(own).toHaveLength(operations.length)
+    expect(own).toContainEqual({
+      path: '/docs/api#/Intents/cancelIntent',
+      page: 'API',
+      heading: 'POST /v1/intents/{intentId}/cancel',
+      text: expect.stringContaining('Cancel an intent') as string,
+    })
   })
+})
+
+describe('the scripts of the pages', () => {
+  test.each(readdirSync('api/docs/browser').filter((name) => name.endsWith('.js')))(
+    '%s is of this origin and writes text, never HTML',
+    async (name) => {
+      const response = await get(`/docs/${name}`)
+      expect(response.headers.get('content-type')).toMatch(/^text\/javascript/)
+      const script = await response.text()
+      expect(script).not.toMatch(/innerHTML|insertAdjacentHTML|eval|https?:\/\//)
+      expect(() => new Script(script)).not.toThrow()
+    },
+  )
 })
 
 describe('renderMarkdown', () => {
@@ -161,11 +203,55 @@ describe('renderMarkdown', () => {
     ])
   })
 
+  const block = (label: string, code: string) =>
+    `<figure class="code"><figcaption>${label}</figcaption><pre tabindex="0">${code}</pre></figure>\n`
+
   test('a diagram is a block of code', () => {
     const { html } = render('```mermaid\nflowchart LR\n  a --> b\n```\n')
-    expect(html).toBe(
-      '<pre><code class="language-mermaid">flowchart LR\n  a --&gt; b\n</code></pre>\n',
+    const code = '<code class="language-mermaid">flowchart LR\n  a --&gt; b\n</code>'
+    expect(html).toBe(block('Diagram in Mermaid', code))
+  })
+
+  test('consecutive blocks in different languages are one group, curl first', () => {
+    const { html } = render(
+      '```ts\na()\n```\n\n<!-- sample: a.py -->\n\n```python\na()\n```\n\n```sh\na\n```\n\n```sh\nb\n```\n\ntext\n',
     )
+    const [group = '', rest] = html.split('</div>\n')
+    expect([...group.matchAll(/<figcaption>(.*?)</g)].map(([, label]) => label)).toEqual([
+      ...['curl', 'TypeScript', 'Python'],
+    ])
+    expect(group).toMatch(/^<div class="languages">/)
+    expect(rest).toBe(`${block('Shell', '<code class="language-sh">b\n</code>')}<p>text</p>\n`)
+  })
+
+  test('blocks that text separates, and output, are no group', () => {
+    for (const between of ['\ntext\n', '```json\n{}\n```']) {
+      expect(render(`\`\`\`ts\na\n\`\`\`\n${between}\n\`\`\`sh\na\n\`\`\`\n`).html).not.toContain(
+        '<div',
+      )
+    }
+  })
+
+  test('comments, texts and words of a language are marked, and everything is escaped', () => {
+    const { html } = render("```ts\nconst a = '<b>' // don't & \"x\"\n```\n")
+    expect(html).toBe(
+      block(
+        'TypeScript',
+        '<code class="language-ts"><span class="word">const</span> a = <span class="text">\'&lt;b&gt;\'</span> <span class="comment">// don\'t &amp; &quot;x&quot;</span>\n</code>',
+      ),
+    )
+  })
+
+  test('marking leaves the code of every page as it is printed', () => {
+    for (const page of pages) {
+      const shown = [
+        ...renderMarkdown(page, new Set()).html.matchAll(
+          /<code class="[^"]+">([\s\S]*?)\n<\/code>/g,
+        ),
+      ]
+      const printed = readCodeBlocks(page.markdown).map(({ code }) => code)
+      expect(shown.map(([, html = '']) => toText(html)).sort()).toEqual(printed.sort())
+    }
   })
 
   test('images are replaced by their description', () => {
