@@ -111,11 +111,11 @@ export default defineConfig(
   {
     files: ['clients/dashboard/public/**', 'api/docs/browser/**'],
     languageOptions: {
-      // These are scripts, not modules.
-      sourceType: 'script',
       globals: {
+        CustomEvent: 'readonly',
         SwaggerUIBundle: 'readonly',
         addEventListener: 'readonly',
+        dispatchEvent: 'readonly',
         document: 'readonly',
         localStorage: 'readonly',
         location: 'readonly',

@@ -36,5 +36,17 @@ export const headerOf = (current: Place) => `<a class="skip" href="#main">Skip t
 <kbd aria-hidden="true">/</kbd>
 <div id="results" hidden><p role="status"></p><ul></ul></div>
 </form>
-<div class="places">${places.map((place) => toLink(place, current)).join('')}</div>
-</header>`
+<div class="places">${places.map((place) => toLink(place, current)).join('')}
+<button id="key-open" popovertarget="key">Use your key</button></div>
+</header>
+<div id="key" popover role="dialog" aria-label="Your key">
+<form>
+<label for="key-value">API key for the samples</label>
+<div><input id="key-value" type="password" placeholder="svc_sk_…" autocomplete="off" spellcheck="false" /><button>Use</button></div>
+</form>
+<p>The samples and the API page then contain the key. It stays in this tab until you close it, sign out of the dashboard or remove the key.</p>
+<div><button id="key-create" type="button">Create a key for one day</button><button id="key-forget" type="button" hidden>Remove the key</button></div>
+<p id="key-status" role="status"></p>
+</div>
+<script src="/docs/search.js" type="module"></script>
+<script src="/docs/key.js" type="module"></script>`

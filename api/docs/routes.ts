@@ -22,7 +22,7 @@ const swaggerUi = path.dirname(require.resolve('swagger-ui-dist/package.json'))
 const assets = {
   [swaggerUi]: ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'],
   [fileURLToPath(new URL('browser', import.meta.url))]: [
-    ...['pages.css', 'theme.js', 'search.js', 'code.js', 'api.js'],
+    ...['pages.css', 'theme.js', 'search.js', 'code.js', 'key.js', 'api.js'],
   ],
 }
 

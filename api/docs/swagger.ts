@@ -17,8 +17,7 @@ export const SWAGGER_PAGE = htmlPage(
   `${headerOf('/docs/api')}
 <div id="main"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/api.js"></script>
-<script src="/docs/search.js"></script>`,
+<script src="/docs/api.js" type="module"></script>`,
   `
     <link rel="stylesheet" href="/docs/swagger-ui.css" />`,
 )

@@ -42,7 +42,7 @@ const places: [place: RegExp, filled: string][] = [
   [/new Steward\(\)/, "new Steward({ baseUrl: '{url}', apiKey: '{key}' })"],
   [/(?<= = )Steward\(\)/, 'Steward(base_url="{url}", api_key="{key}")'],
 ]
-const anyPlace = places.map(([place]) => place.source).join('|')
+const anyPlace = places.map(([place], at) => `(?<place${at}>${place.source})`).join('|')
 
 const hash = /(?<=^|\s)#.*/m
 const script = {
@@ -71,21 +71,24 @@ const syntax: Record<string, Record<'comment' | 'text' | 'word', RegExp>> = {
 function toMarked(code: string, lang: string): string {
   const { comment, text, word } = syntax[lang] ?? {}
   if (!comment || !text || !word) return toFillable(code)
-  const parts = `(?<place>${anyPlace})|(?<comment>${comment.source})|(?<text>${text.source})|(?<word>${word.source})`
+  const parts = `${anyPlace}|(?<comment>${comment.source})|(?<text>${text.source})|(?<word>${word.source})`
   return replaceParts(code, new RegExp(parts, 'gm'), (part, groups) => {
-    if (groups.place !== undefined) return toFillable(part)
+    if (filledOf(groups) !== undefined) return toPlace(part, groups)
     const [kind] = Object.entries(groups).find(([, found]) => found !== undefined) ?? []
     return `<span class="${kind}">${toFillable(part)}</span>`
   })
 }
 
-const toFillable = (code: string): string =>
-  replaceParts(code, new RegExp(anyPlace, 'gm'), (part) => {
-    const [, filled = ''] = places.find(([place]) => place.test(part)) ?? []
-    return `<span data-filled="${escapeHtml(filled)}">${escapeHtml(part)}</span>`
-  })
+const toFillable = (code: string) => replaceParts(code, new RegExp(anyPlace, 'gm'), toPlace)
 
-type ToHtml = (part: string, groups: Record<string, string | undefined>) => string
+const toPlace: ToHtml = (part, groups) =>
+  `<span data-filled="${escapeHtml(filledOf(groups) ?? '')}">${escapeHtml(part)}</span>`
+
+const filledOf = (groups: Groups) =>
+  places.find((_place, at) => groups[`place${at}`] !== undefined)?.[1]
+
+type Groups = Record<string, string | undefined>
+type ToHtml = (part: string, groups: Groups) => string
 
 /** Escapes the text between the matches, and renders each match. */
 function replaceParts(text: string, pattern: RegExp, toHtml: ToHtml): string {

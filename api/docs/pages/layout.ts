@@ -26,8 +26,7 @@ ${chapters.join('\n')}
 ${html}${listNeighbours(page, contents)}</main>
 <aside>${sections && `<nav aria-label="On this page"><h2>On this page</h2>${sections}</nav>`}</aside>
 </div>
-<script src="/docs/search.js"></script>
-<script src="/docs/code.js"></script>`,
+<script src="/docs/code.js" type="module"></script>`,
   )
 }
 

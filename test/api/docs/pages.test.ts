@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readContents, toPath, type DocsPage } from '../../../api/docs/pages/contents.js'
 import { renderMarkdown } from '../../../api/docs/pages/markdown.js'
 import { toText } from '../../../api/docs/pages/text.js'
-import { readCodeBlocks } from '../../docs/codeBlocks.js'
+import { readCodeBlocks } from '../../../dev/tools/codeBlocks.js'
 import { startWorld, type ApiWorld } from '../api.js'
 
 let world: ApiWorld

@@ -22,3 +22,9 @@ export const queryClient: QueryClient = new QueryClient({
     },
   },
 })
+
+/** Drops what this tab holds of a user: answers, and the key that the documentation fills in. */
+export function forgetUser(): void {
+  queryClient.clear()
+  sessionStorage.clear()
+}

@@ -10,7 +10,7 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import { post } from '../api/call.js'
-import { queryClient } from '../api/client.js'
+import { forgetUser } from '../api/client.js'
 import type { Session } from '../api/types.js'
 import { Menu } from '../ui/forms/Menu.js'
 import { useAccountEntries } from './accounts.js'
@@ -26,7 +26,7 @@ export function Account({ session, onHelp }: { session: Session; onHelp: () => v
   const accounts = useAccountEntries()
   const signOut = async () => {
     await post('/session/end')
-    queryClient.clear()
+    forgetUser()
     await navigate({ to: '/sign-in', search: {} })
   }
   const looks = themes.map((name) => {

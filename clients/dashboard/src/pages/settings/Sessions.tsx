@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { post } from '../../api/call.js'
-import { queryClient } from '../../api/client.js'
+import { forgetUser, queryClient } from '../../api/client.js'
 import { sessionsQuery } from '../../api/queries.js'
 import type { SessionEntry } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
@@ -15,7 +15,7 @@ export function Sessions() {
   const navigate = useNavigate()
   const endAll = async () => {
     await post('/session/end-all')
-    queryClient.clear()
+    forgetUser()
     await navigate({ to: '/sign-in', search: {} })
   }
   return (
