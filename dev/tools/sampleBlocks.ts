@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { readCodeBlocks, type CodeBlock } from './codeBlocks.js'
 
 /** Marks a code block that comes from a tested file: `<!-- sample: clients/examples/quickstart.ts#lend -->`. */
 const MARK = /^<!-- sample: (\S+?)(?:#(\S+))? -->$/
@@ -25,6 +26,7 @@ type ReadSource = (file: string) => Promise<string>
  */
 export async function renderSamples(page: string, readSource: ReadSource): Promise<string> {
   const lines = page.split('\n')
+  const blocks = readCodeBlocks(page)
   const rendered: string[] = []
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
@@ -34,19 +36,14 @@ export async function renderSamples(page: string, readSource: ReadSource): Promi
     const [, file = '', region] = mark
     const code = extractRegion({ source: await readSource(file), file, region })
     rendered.push('', `\`\`\`${languages[path.extname(file)] ?? ''}`, code, '```')
-    at = endOfBlock(lines, at)
+    at = (blocks.find((block) => markOf(lines, block) === at)?.end ?? at + 1) - 1
   }
   return rendered.join('\n')
 }
 
-/** The line at which the fenced block of a mark ends; the line of the mark without a block. */
-function endOfBlock(lines: string[], mark: number): number {
-  const begin = lines[mark + 1] === '' ? mark + 2 : mark + 1
-  if (!lines[begin]?.startsWith('```')) return mark
-  const end = lines.indexOf('```', begin + 1)
-  if (end === -1) throw new Error(`The block below line ${mark + 1} has no end.`)
-  return end
-}
+/** Index of the line above a block, without an empty line: where its mark is. */
+const markOf = (lines: string[], { line }: CodeBlock) =>
+  lines[line - 2] === '' ? line - 3 : line - 2
 
 type SampleSource = { source: string; file: string; region: string | undefined }
 
@@ -71,9 +68,8 @@ function extractRegion({ source, file, region }: SampleSource): string {
 /** First lines of TypeScript and Python blocks without a sample mark. Such blocks may become outdated unnoticed. */
 export function unprovenBlocks(page: string): string[] {
   const lines = page.split('\n')
-  const openings = lines.flatMap((line, at) => (/^```(ts|python)$/.test(line) ? [at] : []))
-  return openings.filter((at) => !isBelowMark(lines, at)).map((at) => lines[at + 1] ?? '')
+  return readCodeBlocks(page)
+    .filter(({ language }) => language === 'ts' || language === 'python')
+    .filter((block) => !MARK.test(lines[markOf(lines, block)] ?? ''))
+    .map(({ code }) => code.split('\n')[0] ?? '')
 }
-
-const isBelowMark = (lines: string[], at: number) =>
-  MARK.test(lines[lines[at - 1] === '' ? at - 2 : at - 1] ?? '')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readCodeBlocks, readShellBlocks, runShellBlocks } from './codeBlocks.js'
+import { readShellBlocks, runShellBlocks } from './codeBlocks.js'
 
 const fence = '```'
 const page = `# First
@@ -24,25 +24,6 @@ ${fence}bash
 echo "$NAME"
 ${fence}
 `
-
-describe('readCodeBlocks', () => {
-  test('returns language, code without indentation, line and heading of each block', () => {
-    expect(readCodeBlocks(page)).toEqual([
-      { language: 'sh', code: 'NAME=alice\necho one', line: 3, heading: 'First' },
-      { language: 'json', code: '{\n  "a": 1\n}', line: 12, heading: 'Second' },
-      {
-        language: 'bash',
-        code: '# a comment, no heading\necho "$NAME"',
-        line: 18,
-        heading: 'Second',
-      },
-    ])
-  })
-
-  test('error: a block without an end', () => {
-    expect(() => readCodeBlocks(`text\n${fence}ts\nx`)).toThrow('line 2 has no end')
-  })
-})
 
 describe('runShellBlocks', () => {
   test('runs the blocks in one shell and returns the output of each', async () => {

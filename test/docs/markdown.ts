@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { readCodeBlocks } from '../../dev/tools/codeBlocks.js'
 
 /** Ends with a slash. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -9,12 +10,9 @@ export const readPage = (file: string): string => readFileSync(`${root}${file}`,
 
 /** Lines outside of code blocks. */
 export function readProse(page: string): string[] {
-  let isCode = false
-  return page.split('\n').filter((line) => {
-    const isFence = line.trimStart().startsWith('```')
-    if (isFence) isCode = !isCode
-    return !isCode && !isFence
-  })
+  const blocks = readCodeBlocks(page)
+  const isCode = (line: number) => blocks.some((block) => block.line <= line && line <= block.end)
+  return page.split('\n').filter((_line, at) => !isCode(at + 1))
 }
 
 /** Paragraphs and list items, each as one line; tables and headings are left out. */

@@ -5,7 +5,7 @@ import { expect, describe, test } from 'vitest'
 import { renderMarkdown } from '../../api/docs/pages/markdown.js'
 import { findPages } from '../../dev/tools/sampleBlocks.js'
 import { run } from '../clients/examples/programs.js'
-import { readCodeBlocks } from './codeBlocks.js'
+import { readCodeBlocks } from '../../dev/tools/codeBlocks.js'
 import { readParagraphs, readProse } from './markdown.js'
 
 const read = (file: string) => readFileSync(file, 'utf8')

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { joinWorld } from '../e2e/world.js'
-import { readCodeBlocks, readShellBlocks, runShellBlocks } from './codeBlocks.js'
+import { readCodeBlocks } from '../../dev/tools/codeBlocks.js'
+import { readShellBlocks, runShellBlocks } from './codeBlocks.js'
 import { readPage } from './markdown.js'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findPages } from '../../dev/tools/sampleBlocks.js'
 import { startProgram } from '../clients/examples/programs.js'
 import { joinWorld, type E2eWorld } from '../e2e/world.js'
-import { readCodeBlocks, runShellBlocks } from './codeBlocks.js'
+import { readCodeBlocks } from '../../dev/tools/codeBlocks.js'
+import { runShellBlocks } from './codeBlocks.js'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
 
