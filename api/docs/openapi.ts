@@ -3,18 +3,13 @@ import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
 import { reasonCatalog } from '../../domain/reasons.js'
 import { nameOf } from '../schemas/errors.js'
 import { codeSamplesOf } from './codeSamples.js'
 import { readOperations } from './operations.js'
-import {
-  createErrorResponses,
-  errorsOf,
-  examplesOf,
-  responsesOf,
-  type ErrorResponses,
-} from './responses.js'
+import { createErrorResponses, errorsOf, examplesOf, responsesOf } from './responses.js'
 import { simplify } from './simplify.js'
 import { headers, idempotencyKey } from '../http/headers.js'
 import type { Route } from '../http/route.js'
@@ -59,6 +54,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
   const responses = createErrorResponses()
   const hosted = { servers: [{ url: '/', description: 'This deployment, without the version' }] }
   const used = [...versioned, ...unversioned]
+  const describe = (route: Route) => describeRoute(route, responsesOf(route, responses, used))
   const document = createDocument(
     {
       openapi: '3.1.0',
@@ -66,6 +62,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
         title: 'Steward',
         version: '1',
         description: INTRODUCTION,
+        contact: { name: 'The operator of this deployment' },
         license: { name: 'Apache-2.0' },
       },
       servers: [{ url: '/v1', description: 'This deployment' }],
@@ -74,8 +71,8 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
         .filter(([name]) => used.some(({ spec }) => spec.docs.tag === name))
         .map(([name, description]) => ({ name, description })),
       paths: {
-        ...describePaths(versioned, responses, {}),
-        ...describePaths(unversioned, responses, hosted),
+        ...describePaths(versioned, describe, {}),
+        ...describePaths(unversioned, describe, hosted),
       },
       components: {
         schemas: allErrors(used),
@@ -103,20 +100,23 @@ export const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 function describePaths(
   routes: readonly Route[],
-  responses: ErrorResponses,
+  describe: (route: Route) => ZodOpenApiOperationObject,
   extras: { servers?: { url: string; description: string }[] },
 ): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {}
   for (const route of routes) {
     const path = toTemplate(route.spec.path)
-    paths[path] = { ...extras, ...paths[path], [route.method]: describe(route, responses) }
+    paths[path] = { ...extras, ...paths[path], [route.method]: describe(route) }
   }
   return paths
 }
 
-function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
+function describeRoute(
+  route: Route,
+  responses: ZodOpenApiResponsesObject,
+): ZodOpenApiOperationObject {
   const { method, spec } = route
-  const { operationId, tag, summary, description, requests } = spec.docs
+  const { operationId, tag, summary, description, requests, probe } = spec.docs
   const { params, query, caller } = spec
   return {
     operationId,
@@ -138,7 +138,8 @@ function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObje
           },
         }
       : {}),
-    responses: responsesOf(route, errors),
+    ...(probe ? { security: [{}, { apiKey: [] }] } : {}),
+    responses,
   }
 }
 

@@ -3,6 +3,7 @@ import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { headers } from '../http/headers.js'
 import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
+import { linksOf } from './links.js'
 import type { Docs, DocumentedResponse } from '../http/docs.js'
 import type { Route } from '../http/route.js'
 
@@ -25,19 +26,62 @@ export function errorsOf({ spec }: Route): ErrorCode[] {
 /** The response for a set of codes. */
 export type ErrorResponses = (codes: ErrorCode[]) => ZodOpenApiResponseObject
 
-/** All responses of the endpoint, by status. */
-export function responsesOf(route: Route, errors: ErrorResponses): ZodOpenApiResponsesObject {
-  const { responses, stream } = route.spec.docs
-  return {
+/** All responses of the endpoint, by status. @param all - The endpoints that a response may link to. */
+export function responsesOf(
+  route: Route,
+  errors: ErrorResponses,
+  all: readonly Route[],
+): ZodOpenApiResponsesObject {
+  const { responses, stream, probe } = route.spec.docs
+  const others = all.filter((other) => other !== route)
+  const succeeded = (reply: DocumentedResponse) => ({
+    ...success(route.method, reply),
+    ...(reply.ids && { links: linksOf(reply.ids, others) }),
+  })
+  const documented: Record<string, ZodOpenApiResponseObject> = {
     ...Object.fromEntries(
-      Object.entries(responses).map(([status, reply]) => [status, success(route.method, reply)]),
+      Object.entries(responses).map(([status, reply]) => [status, succeeded(reply)]),
     ),
     ...(stream ? streamed(stream, responses[200]) : {}),
     ...Object.fromEntries(
       byStatus(errorsOf(route)).map(([status, codes]) => [status, errors(codes)]),
     ),
   }
+  return probe ? { ...documented, ...probed(probe, documented) } : documented
 }
+
+/** The responses of a probe: a call without a key has another body, and no headers with the limits of an account. */
+function probed(
+  { schema, example }: NonNullable<Docs['probe']>,
+  documented: Record<string, ZodOpenApiResponseObject>,
+): ZodOpenApiResponsesObject {
+  const orProbe = ({ description, headers: known = {}, content }: ZodOpenApiResponseObject) => {
+    const { schema: own, examples } = content?.['application/json'] as Json
+    return {
+      description,
+      headers: { ...optional(Object.keys(known)), ...requestIdHeader },
+      content: {
+        'application/json': {
+          schema: z.union([own, schema]),
+          examples: { ...examples, probe: { value: example } },
+        },
+      },
+    }
+  }
+  const { 200: ready, 503: notReady } = documented
+  if (!ready || !notReady) throw new Error('A probe responds with status 200 or 503.')
+  return { 200: orProbe(ready), 503: orProbe(notReady) }
+}
+
+type Json = { schema: z.ZodType; examples: Record<string, { value: unknown }> }
+
+const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } } as const
+
+/** The headers, where a response may lack them. */
+const optional = (names: string[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, { ...headers[name as keyof typeof headers], required: false }]),
+  )
 
 function success(method: Route['method'], reply: DocumentedResponse): ZodOpenApiResponseObject {
   return {

@@ -6,6 +6,8 @@ export type DocumentedResponse = {
   description: string
   schema: Schema
   examples: Record<string, unknown>
+  /** Fields that other endpoints take, by the name of their parameter. The document links to these endpoints. */
+  ids?: Record<string, string>
 }
 
 /** An endpoint in the published document, apart from its parameters and body. */
@@ -29,6 +31,8 @@ export type Docs = {
   responses: { 200?: DocumentedResponse; 201?: DocumentedResponse }
   /** Server-sent events of the endpoint. `example`: as on the wire. */
   stream?: { description: string; example: string }
+  /** The response with status 200 or 503 to a call without a key. Default: every call needs a key. */
+  probe?: { schema: Schema; example: unknown }
   /** In addition to the codes that every endpoint may respond with. */
   errors: ErrorCode[]
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { safeText } from '../schemas/safeText.js'
-import { invalidRequest } from '../../domain/errors.js'
 import { MOST_ROWS, type Slice } from '../../db/client/slice.js'
 
 const DEFAULT_LIMIT = 20
 
-/** Pagination parameters of every list. */
-export const pageQuery = {
+/**
+ * Pagination parameters of a list.
+ *
+ * @param ids - Pattern of the list's ids. A cursor is the last id of a page, and that of another list is rejected.
+ */
+export const pageQuery = (ids: RegExp) => ({
   limit: z
     .string()
     .regex(/^-?\d+$/, { error: 'must be a whole number', abort: true })
@@ -19,23 +21,18 @@ export const pageQuery = {
       examples: [DEFAULT_LIMIT],
       override: { type: 'integer', minimum: 1, maximum: MOST_ROWS, default: DEFAULT_LIMIT },
     }),
-  cursor: safeText(128).optional().meta({ description: 'The `nextCursor` of the previous page.' }),
-}
+  cursor: z
+    .string()
+    .regex(ids, 'is not from this list. Send the `nextCursor` of a page of this list')
+    .optional()
+    .meta({ description: 'The `nextCursor` of the previous page.' }),
+})
 
-/**
- * The slice that a list's query selects.
- *
- * @param ids - Pattern of the list's ids. A cursor of another list is rejected.
- * @throws {ServiceError} INVALID_REQUEST when the cursor is not from this list.
- */
-export function toSlice(query: { limit: number; cursor?: string | undefined }, ids: RegExp): Slice {
-  const { limit, cursor } = query
-  if (cursor === undefined) return { limit }
-  const before = Buffer.from(cursor, 'base64url').toString()
-  if (ids.test(before) && cursorOf(before) === cursor) return { limit, before }
-  const message = 'cursor is not from this list. Send the `nextCursor` of a page of this list.'
-  throw invalidRequest('cursor', message)
-}
+type PageQuery = { limit: number; cursor?: string | undefined }
+
+/** The slice that a list's query selects. */
+export const toSlice = ({ limit, cursor }: PageQuery): Slice =>
+  cursor === undefined ? { limit } : { limit, before: cursor }
 
 /**
  * The body of a list's page.
@@ -53,8 +50,6 @@ export function pageBody<Row extends { id: string }>(
   return {
     data: shown.map(toBody),
     hasMore,
-    nextCursor: hasMore && last ? cursorOf(last.id) : null,
+    nextCursor: hasMore && last ? last.id : null,
   }
 }
-
-const cursorOf = (id: string) => Buffer.from(id).toString('base64url')

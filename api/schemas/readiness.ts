@@ -45,6 +45,25 @@ const chainState = z
   })
   .meta({ id: 'ChainState', description: 'A chain at the latest check.' })
 
+export const readinessProbe = z
+  .strictObject({
+    ready: z.boolean().meta({ description: 'Whether the API serves requests.' }),
+    postgres: z
+      .boolean()
+      .meta({ description: 'Whether the database and its schema are available.' }),
+    signer: z.boolean().meta({ description: 'Whether the signer has published its key.' }),
+    temporal: z.boolean().meta({ description: 'Whether Temporal is available.' }),
+    degraded: z.boolean().meta({
+      description:
+        'True when intents are accepted and start later, or while chains throttle requests.',
+    }),
+    throttled: z
+      .array(chain)
+      .optional()
+      .meta({ description: 'Chains whose endpoints all throttle requests.' }),
+  })
+  .meta({ id: 'ReadinessProbe', description: 'Whether the API is ready.' })
+
 export const readiness = z
   .strictObject({
     checkedAt: time('Time of the check, UTC.'),

@@ -31,7 +31,7 @@ export const listOf = (item: z.ZodType, id: string, description: string) =>
       hasMore: z.boolean().meta({ description: 'True when there is a next page.' }),
       nextCursor: text(
         'Send it as `cursor` for the next page; null on the last one.',
-        'aW50ZW50…',
+        'intent_01m7y67v14e52t225qv2zm6kz4',
       ).nullable(),
     })
     .meta({ id, description })

@@ -16,8 +16,6 @@ const at = <T>(list: readonly T[], n: number): T => {
   return one
 }
 
-const toCursor = (id: string) => Buffer.from(id).toString('base64url')
-
 const byKey = (name: string, path: EndpointCall['path'] | string): EndpointCall => ({
   name,
   method: 'GET',
@@ -42,7 +40,7 @@ const reads: EndpointCall[] = [
   ),
   byKey('GET intents?action=bridge', '/v1/intents?action=bridge'),
   byKey('GET intents?walletId', ({ wallets }, n) => `/v1/intents?walletId=${at(wallets, n).id}`),
-  byKey('GET intents?cursor', ({ intents }, n) => `/v1/intents?cursor=${toCursor(at(intents, n))}`),
+  byKey('GET intents?cursor', ({ intents }, n) => `/v1/intents?cursor=${at(intents, n)}`),
   byKey('GET intents/:id/events', ({ intents }, n) => `/v1/intents/${at(intents, n)}/events`),
   byKey('GET events', '/v1/events'),
   byKey('GET events?after', ({ events }, n) => `/v1/events?after=${at(events, n)}`),

@@ -19,7 +19,7 @@ export const listRequests = memberRoute(
     ...anyMemberReads,
     path: '/requests',
     query: z.strictObject({
-      ...pageQuery,
+      ...pageQuery(/^req_[0-9a-z]{26}$/),
       method: methodInput.optional(),
       path: safeText(128).optional(),
       status: statusInput.optional(),
@@ -31,7 +31,7 @@ export const listRequests = memberRoute(
     }),
   },
   async ({ db }, { caller, query }) => {
-    const slice = toSlice(query, /^req_[0-9a-z]{26}$/)
+    const slice = toSlice(query)
     const { method, path, status, code, keyId, userId, requestId, resourceId } = query
     const isWallet = resourceId?.startsWith('svc_wallet_')
     const filter = {

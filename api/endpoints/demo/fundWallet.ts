@@ -34,6 +34,7 @@ export const fundWallet = writeRoute(
           description: 'The money is on its way.',
           schema: fundingSchema,
           examples: { pending: fundingAnswer },
+          ids: { fundingId: 'id' },
         },
       },
       errors: ['WALLET_NOT_FOUND'],

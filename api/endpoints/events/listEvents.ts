@@ -30,7 +30,7 @@ export const listEvents = streamRoute(
     caller: apiKey({ credits: creditCosts.readEvents }),
     params: noParams,
     query: z.strictObject({
-      ...pageQuery,
+      ...pageQuery(/^\d{1,18}$/),
       after: eventIdInput.optional(),
       type: oneOrMoreTypes,
       walletId: safeText(64).optional().meta({ description: 'Only events of this wallet.' }),
@@ -61,7 +61,7 @@ export const listEvents = streamRoute(
       return { filter, after: last, startId: toEventId(last.id), toText: eventText }
     },
     async list({ db }, { caller: { accountId }, query }) {
-      const slice = toSlice(query, /^\d{1,18}$/)
+      const slice = toSlice(query)
       const { limit, before } = slice
       if (before !== undefined && query.after !== undefined) {
         throw invalidRequest('after', 'Send either `cursor` or `after`.')

@@ -34,6 +34,7 @@ export const createIntent = writeRoute(
           description: 'The intent was created and is being executed.',
           schema: intentResource,
           examples: { planning: plannedIntent },
+          ids: { intentId: 'id' },
         },
       },
       errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],

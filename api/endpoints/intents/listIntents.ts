@@ -16,7 +16,7 @@ export const listIntents = readRoute(
     path: '/intents',
     caller: apiKey({ credits: creditCosts.listIntents }),
     params: noParams,
-    query: z.strictObject({ ...pageQuery, ...intentFilterQuery }),
+    query: z.strictObject({ ...pageQuery(/^intent_[0-9a-z]{26}$/), ...intentFilterQuery }),
     docs: {
       operationId: 'listIntents',
       tag: 'Intents',
@@ -36,7 +36,7 @@ export const listIntents = readRoute(
     },
   },
   async (services, { caller, query }) => {
-    const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
+    const slice = toSlice(query)
     const { db, registry } = services
     const filter = toIntentFilter(query)
     const { accountId, scopes } = caller

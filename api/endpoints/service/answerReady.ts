@@ -11,8 +11,8 @@ import type { Services } from '../../http/services.js'
  */
 export function answerReady({ db, temporal, chains }: Services): RequestHandler {
   return async (request, response, next) => {
-    // The verbose report needs a key. Its route is below.
-    if (request.query.verbose === 'true') return next()
+    // The verbose report needs a key. Its route also rejects other values.
+    if (!['false', undefined].includes(request.query.verbose as string | undefined)) return next()
     const [postgres, signer, workflows] = await Promise.all([
       isAvailable(() => isMigrated(db)),
       isAvailable(async () => (await findActiveKek(db)) !== undefined),

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
-import { readinessAnswer } from '../../schemas/examples/resources.js'
-import { readiness } from '../../schemas/readiness.js'
+import { readinessAnswer, readinessProbeAnswer } from '../../schemas/examples/resources.js'
+import { readiness, readinessProbe } from '../../schemas/readiness.js'
 import { readReadinessBody } from './readinessBody.js'
 
 /** For operators: the latest health report. Without `verbose` the path is a readiness probe. */
@@ -13,17 +13,21 @@ export const getReadiness = readRoute(
     caller: apiKey({ credits: 0 }),
     params: noParams,
     query: z.strictObject({
-      verbose: z.literal('true').meta({
-        description:
-          'Without it, no key is needed, and the response reports only whether the API is ready.',
-      }),
+      verbose: z
+        .enum(['true', 'false'])
+        .default('false')
+        .meta({
+          description:
+            'The whole report. Without it no key is needed, and the response is that of a readiness probe.',
+          override: { type: 'boolean', default: false },
+        }),
     }),
     docs: {
       operationId: 'getReadiness',
       tag: 'Operation',
       summary: 'Get the state of the deployment',
       description:
-        'Returns the latest comparison of the deployment with its chains: RPC endpoints, disabled capabilities with the reason, and the balances of treasury and senders. A report that is older than five minutes is renewed first.',
+        'Reports whether the API is ready, with status 200 or 503. With `verbose=true` it returns the latest comparison of the deployment with its chains: RPC endpoints, disabled capabilities with the reason, and the balances of treasury and senders. A report that is older than five minutes is renewed first.',
       responses: {
         200: {
           description: 'The latest report.',
@@ -31,6 +35,7 @@ export const getReadiness = readRoute(
           examples: { readiness: readinessAnswer },
         },
       },
+      probe: { schema: readinessProbe, example: readinessProbeAnswer },
       errors: [],
     },
   },

@@ -36,11 +36,13 @@ export const createWallet = writeRoute(
           description: 'The user already has this wallet.',
           schema: wallet,
           examples: { existing: walletAnswer },
+          ids: { userId: 'userId', walletId: 'id' },
         },
         201: {
           description: 'The wallet was created.',
           schema: wallet,
           examples: { created: walletAnswer },
+          ids: { userId: 'userId', walletId: 'id' },
         },
       },
       errors: ['WALLET_LIMIT_EXCEEDED'],

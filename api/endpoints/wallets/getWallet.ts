@@ -21,7 +21,12 @@ export const getWallet = readRoute(
       tag: 'Wallets',
       summary: 'Get a wallet by userId',
       responses: {
-        200: { description: 'The wallet.', schema: wallet, examples: { wallet: walletAnswer } },
+        200: {
+          description: 'The wallet.',
+          schema: wallet,
+          examples: { wallet: walletAnswer },
+          ids: { userId: 'userId', walletId: 'id' },
+        },
       },
       errors: ['WALLET_NOT_FOUND'],
     },

@@ -16,7 +16,7 @@ export const listWallets = readRoute(
     caller: apiKey({ credits: creditCosts.listWallets }),
     params: noParams,
     query: z.strictObject({
-      ...pageQuery,
+      ...pageQuery(/^svc_wallet_[0-9a-z]{26}$/),
       userId: safeText(128).optional().meta({ description: 'Only the wallet of this user.' }),
     }),
     docs: {
@@ -34,7 +34,7 @@ export const listWallets = readRoute(
     },
   },
   async ({ db, registry }, { caller, query }) => {
-    const slice = toSlice(query, /^svc_wallet_[0-9a-z]{26}$/)
+    const slice = toSlice(query)
     const { userId } = query
     const wallets = await listWalletRows(db, caller.accountId, { userId, slice })
     const body = pageBody(wallets, slice, (one) => walletBody(one, registry))

@@ -33,6 +33,7 @@ export const createWebhook = writeRoute(
           description: 'The endpoint. Its secret is not shown again.',
           schema: createdWebhook,
           examples: { created: { ...webhookAnswer, secret: rotatedAnswer.secret } },
+          ids: { webhookId: 'id' },
         },
       },
       errors: [],

@@ -12,7 +12,7 @@ export const listDeliveries = readRoute(
   {
     ...{ ...oneWebhookCall, path: '/webhooks/:webhookId/deliveries' },
     query: z.strictObject({
-      ...pageQuery,
+      ...pageQuery(/^\d{1,18}$/),
       status: deliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
     }),
     docs: {
@@ -32,7 +32,7 @@ export const listDeliveries = readRoute(
   },
   async ({ db }, { caller: { accountId }, params: { webhookId }, query }) => {
     await getWebhook(db, accountId, webhookId)
-    const slice = toSlice(query, /^\d{1,18}$/)
+    const slice = toSlice(query)
     const { status } = query
     const rows = await listDeliveryRows(db, { accountId, webhookId }, { status, slice })
     const named = rows.map((row) => ({ id: row.id.toString(), row }))

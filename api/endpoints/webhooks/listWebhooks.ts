@@ -10,7 +10,12 @@ import { webhookCall } from './webhookSpec.js'
 
 export const listWebhooks = readRoute(
   {
-    ...{ ...webhookCall, path: '/webhooks', params: noParams, query: z.strictObject(pageQuery) },
+    ...{
+      ...webhookCall,
+      path: '/webhooks',
+      params: noParams,
+      query: z.strictObject(pageQuery(/^wh_[0-9a-z]{26}$/)),
+    },
     docs: {
       operationId: 'listWebhooks',
       tag: 'Webhooks',
@@ -26,7 +31,7 @@ export const listWebhooks = readRoute(
     },
   },
   async ({ db }, { caller: { accountId }, query }) => {
-    const slice = toSlice(query, /^wh_/)
+    const slice = toSlice(query)
     const { before = '' } = slice
     const rest = (await listWebhookRows(db, accountId)).filter(({ id }) => id > before)
     return { status: 200, body: pageBody(rest, slice, webhookBody) }

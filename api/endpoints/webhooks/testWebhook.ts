@@ -22,6 +22,7 @@ export const testWebhook = writeRoute(
         201: {
           ...startedDelivery,
           examples: { test: { ...pending, ...due, type: 'webhook.test' } },
+          ids: { webhookId: 'webhookId', deliveryId: 'id' },
         },
       },
       errors: ['WEBHOOK_NOT_FOUND'],

@@ -24,7 +24,7 @@ export const listYieldHistory = readRoute(
     caller: apiKey({ credits: creditCosts.readYieldHistory }),
     params: noParams,
     query: z.strictObject({
-      ...pageQuery,
+      ...pageQuery(cursorIds),
       ...rateFilters,
       from: time('Not before this time.'),
       to: time('Before this time.'),
@@ -46,7 +46,7 @@ export const listYieldHistory = readRoute(
   },
   async ({ db }, { query }) => {
     const { chain, protocol, asset, from, to } = query
-    const slice = toSlice(query, cursorIds)
+    const slice = toSlice(query)
     const filter = {
       ...{ chain, protocol, asset },
       from: from === undefined ? undefined : new Date(from),

@@ -103,6 +103,10 @@ export const creditsAnswer = { balance: 9_992, totalPurchased: 0, totalUsed: 8, 
 
 const sender = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
+export const readinessProbeAnswer = {
+  ...{ ready: true, postgres: true, signer: true, temporal: true, degraded: false },
+}
+
 export const readinessAnswer = {
   checkedAt: '2026-09-14T08:30:00.000Z',
   chains: [

@@ -88,6 +88,34 @@ describe('the document', () => {
   })
 })
 
+type Links = Record<string, { operationId: string; parameters?: object; requestBody?: object }>
+
+describe('its links', () => {
+  const links = operations.flatMap(({ operation }) =>
+    Object.values(operation.responses ?? {}).flatMap((response) =>
+      Object.values((response as { links?: Links }).links ?? {}),
+    ),
+  )
+  const targets = new Set(links.map(({ operationId }) => operationId))
+
+  test('lead to every operation that takes an id of an earlier response', () => {
+    const taking = operations.filter(({ path }) => path.includes('{'))
+    expect(taking.length).toBeGreaterThan(12)
+    for (const { operation } of taking) expect(targets).toContain(operation.operationId)
+    expect(targets).toContain('fundWallet')
+    expect(targets).toContain('createIntent')
+  })
+
+  test('fill all path parameters, from fields of the body', () => {
+    for (const { operationId, parameters = {}, requestBody = {} } of links) {
+      const target = operations.find(({ operation }) => operation.operationId === operationId)
+      const named = [...(target?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect(Object.keys(parameters)).toEqual(expect.arrayContaining(named))
+      expect(JSON.stringify({ parameters, requestBody })).toContain('$response.body#/')
+    }
+  })
+})
+
 describe('its examples', () => {
   test.each(routes.map(({ route, path }) => [`${route.method} ${path}`, route] as const))(
     'of %s are valid',

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../workflows/client/connect.js'
 import { connectChains } from '../../../evm/connect.js'
+import { readinessProbe } from '../../../api/schemas/readiness.js'
+import { document } from '../../support/openapi.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 import { getShared } from '../../support/fixtures.js'
@@ -39,6 +41,22 @@ const healthy = { ready: true, postgres: true, signer: true, temporal: true, deg
 const degraded = { ...healthy, temporal: false, degraded: true }
 
 describe('GET /readyz', () => {
+  test('is documented as a probe that needs no key', async () => {
+    const { status, body } = await world.api.call('GET', '/readyz?verbose=false')
+    expect([status, readinessProbe.safeParse(body).error]).toEqual([503, undefined])
+    const { security, responses = {} } = document.paths?.['/readyz']?.get ?? {}
+    expect(security).toContainEqual({})
+    for (const code of ['200', '503']) {
+      expect(JSON.stringify(responses[code])).toContain('#/components/schemas/ReadinessProbe')
+    }
+  })
+
+  test('error: UNAUTHORIZED without a key when verbose is neither absent nor false', async () => {
+    for (const query of ['verbose=true', 'verbose=1', 'verbose=', 'verbose=true&verbose=false']) {
+      expect((await world.api.call('GET', `/readyz?${query}`)).status).toBe(401)
+    }
+  })
+
   test('200: all dependencies are available', async () => {
     const client = connectTo(address)
     // A first connection may take longer than the probe waits.

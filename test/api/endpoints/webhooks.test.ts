@@ -64,6 +64,15 @@ describe('webhook endpoints', () => {
     }
   })
 
+  test('bodies of optional fields may be absent, with their content type', async () => {
+    const { body: made } = await call('POST', '', { url })
+    for (const path of ['rotate-secret', 'test', 'delete']) {
+      expect((await call('POST', `/${made.id}/${path}`)).status).toBeLessThan(300)
+    }
+    const { body } = await call('POST', '')
+    expect(body.error).toBe('INVALID_REQUEST')
+  })
+
   test('an Idempotency-Key makes one endpoint; the second response has no secret', async () => {
     const request = { key, body: { url }, headers: { 'idempotency-key': 'once' } }
     const first = await world.api.call('POST', '/v1/webhooks', request)

@@ -9,10 +9,14 @@ import { keyBody } from './keyBody.js'
 export const listKeys = memberRoute(
   {
     ...{ method: 'get', path: '/keys', roles },
-    ...{ params: noParams, query: z.strictObject(pageQuery), body: z.undefined() },
+    ...{
+      params: noParams,
+      query: z.strictObject(pageQuery(/^key_[0-9a-z]{26}$/)),
+      body: z.undefined(),
+    },
   },
   async ({ db }, { caller, query }) => {
-    const slice = toSlice(query, /^key_[0-9a-z]{26}$/)
+    const slice = toSlice(query)
     const { accountId } = caller
     const keys = await listApiKeys(db, accountId, slice)
     return { status: 200, body: pageBody(keys, slice, keyBody) }

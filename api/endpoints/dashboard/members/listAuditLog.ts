@@ -9,10 +9,10 @@ import type { AuditEntry } from '../../../schemas/dashboard.js'
 export const listAuditLog = memberRoute(
   {
     ...{ method: 'get', path: '/members/audit-log', roles: owners },
-    ...{ params: noParams, query: z.strictObject(pageQuery), body: z.undefined() },
+    ...{ params: noParams, query: z.strictObject(pageQuery(/^\d{1,18}$/)), body: z.undefined() },
   },
   async ({ db }, { caller, query }) => {
-    const slice = toSlice(query, /^\d{1,18}$/)
+    const slice = toSlice(query)
     const auditLog = await listMemberActions(db, caller.accountId, slice)
     return { status: 200, body: pageBody(auditLog, slice, memberActionBody) }
   },

@@ -12,7 +12,10 @@ export const listLedger = memberRoute(
   {
     ...anyMemberReads,
     path: '/usage/ledger',
-    query: z.strictObject({ ...pageQuery, format: z.enum(['json', 'csv']).default('json') }),
+    query: z.strictObject({
+      ...pageQuery(/^\d{1,18}$/),
+      format: z.enum(['json', 'csv']).default('json'),
+    }),
   },
   async ({ db }, { caller: { accountId }, query, request, response }) => {
     if (query.format === 'csv' || request.accepts(['json', 'csv']) === 'csv') {
@@ -22,7 +25,7 @@ export const listLedger = memberRoute(
       )
       return { status: 200, body: undefined }
     }
-    const slice = toSlice(query, /^\d{1,18}$/)
+    const slice = toSlice(query)
     const rows = await listLedgerRows(db, accountId, slice)
     return { status: 200, body: pageBody(rows, slice, ledgerBody) }
   },

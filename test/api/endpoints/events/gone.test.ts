@@ -41,7 +41,7 @@ describe('an event that is no longer stored', () => {
     const last = await forgetAll()
     const answers = [
       await get(`/v1/events?after=${last}`),
-      await get(`/v1/events?cursor=${Buffer.from(last.slice(4)).toString('base64url')}`),
+      await get(`/v1/events?cursor=${last.slice(4)}`),
     ]
     for (const { status, body } of answers) {
       expect([status, body.details.reason]).toEqual([400, 'event_gone'])
