@@ -52,6 +52,7 @@ export const retryIntent = writeRoute(
           description: 'The new intent, which is being executed.',
           schema: intentResource,
           examples: { retried: retriedIntent },
+          ids: { intentId: 'id' },
         },
       },
       errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
