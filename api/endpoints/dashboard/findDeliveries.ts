@@ -18,14 +18,18 @@ export const findDeliveries = memberRoute(
     ...anyMemberReads,
     path: '/deliveries',
     query: z
-      .strictObject({ ...pageQuery, intentId: idInput.optional(), deliveryId: delivery.optional() })
+      .strictObject({
+        ...pageQuery(/^\d{1,18}$/),
+        intentId: idInput.optional(),
+        deliveryId: delivery.optional(),
+      })
       .refine(({ intentId, deliveryId }) => intentId !== undefined || deliveryId !== undefined, {
         error: 'must be the intent of the deliveries, or send deliveryId',
         path: ['intentId'],
       }),
   },
   async ({ db }, { caller, query }) => {
-    const slice = toSlice(query, /^\d{1,18}$/)
+    const slice = toSlice(query)
     const { intentId, deliveryId: id } = query
     const rows = await findDeliveryRows(db, caller.accountId, { intentId, id, slice })
     const named = rows.map((row) => ({ id: row.id.toString(), row }))
