@@ -56,7 +56,7 @@ const shell = {
   word: /\b(?:export|until|do|done|if|then|fi)\b(?=\s|;|$)/,
 }
 
-/** What a reader tells apart at a glance. Languages without an entry have one colour. */
+/** Parts of a language that have a colour. Languages without an entry have one colour. */
 const syntax: Record<string, Record<'comment' | 'text' | 'word', RegExp>> = {
   ...{ ts: script, js: script, sh: shell, bash: shell },
   json: { comment: /(?!)/, text: /"[^"\n]*"/, word: /\b(?:true|false|null)\b/ },
