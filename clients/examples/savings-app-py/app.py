@@ -60,6 +60,7 @@ class Savings:
         latest = self._statuses.get(intent_id)
         return 200, {"status": latest or self._client.intents.get(intent_id).status}
 
+    # region receive
     def receive(self, body: bytes, headers: dict[str, str], secret: str) -> Answer:
         event = verify(body, headers, secret)
         # Deliveries are at least once.
@@ -68,6 +69,8 @@ class Savings:
             if event.intent_id and "status" in event.data:
                 self._statuses[event.intent_id] = event.data["status"]
         return 200, {}
+
+    # endregion receive
 
 
 def answer(savings: Savings, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:

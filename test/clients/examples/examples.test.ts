@@ -35,6 +35,19 @@ async function open(): Promise<ExampleWorld> {
 const runTypeScript = (file: string, { env }: ExampleWorld) =>
   run(process.execPath, { args: ['--import', 'tsx', file], env })
 
+const runPython = (file: string, { env }: ExampleWorld) =>
+  run(python ?? '', {
+    args: [file],
+    env: { ...env, PYTHONPATH: 'clients/python/src', PYTHONDONTWRITEBYTECODE: '1' },
+  })
+
+/** What the programs `failures` print. */
+const failures = [
+  'refused: this needs 1000 USDC, the wallet has 1',
+  'DEPOSIT_FAILED: the money, 0.9999 USDC, is on base-sepolia',
+  'completed: 0.9999 USDC',
+]
+
 /** The examples mostly wait for chains, so they run concurrently. */
 describe.concurrent('clients/examples', () => {
   test('quickstart.ts: creates a wallet, funds it, and lends 1 USDC through the bridge', async () => {
@@ -45,11 +58,7 @@ describe.concurrent('clients/examples', () => {
   test.skipIf(python === undefined)(
     'quickstart.py: has the same result as quickstart.ts',
     async () => {
-      const { env } = await open()
-      const output = await run(python ?? '', {
-        args: ['clients/examples/quickstart.py'],
-        env: { ...env, PYTHONPATH: 'clients/python/src', PYTHONDONTWRITEBYTECODE: '1' },
-      })
+      const output = await runPython('clients/examples/quickstart.py', await open())
       expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
     },
   )
@@ -66,16 +75,31 @@ describe.concurrent('clients/examples', () => {
   test('failures.ts: prints the rejection, the simulated failure with its funds, and the completed retry', async () => {
     const example = await open()
     const output = await runTypeScript('clients/examples/failures.ts', example)
-    expect(output.trim().split('\n')).toEqual([
-      'refused: this needs 1000 USDC, the wallet has 1',
-      'DEPOSIT_FAILED: the money, 0.9999 USDC, is on base-sepolia',
-      'completed: 0.9999 USDC',
-    ])
+    expect(output.trim().split('\n')).toEqual(failures)
     const { address } = await example.steward.wallets.get('bob')
     const { held, lent } = await example.readUsdc(address)
     expect(held).toBe(0n)
     expect(lent).toBeGreaterThanOrEqual(999_899n)
   })
+
+  test.skipIf(python === undefined)('failures.py: prints the same as failures.ts', async () => {
+    const output = await runPython('clients/examples/failures.py', await open())
+    expect(output.trim().split('\n')).toEqual(failures)
+  })
+
+  const programs = {
+    follow: /^(evt_\d+ intent\.\w+\n)+intent\.completed \S.*\nsvc_rt_.*… until \S.*\n$/,
+    idempotency: /^one intent\n$/,
+    webhooks: /^wh_\w+ whsec_\S+\nwebhook\.test pending .*\nwhsec_\S+ \S+/s,
+  }
+  test.each(Object.entries(programs))(
+    '%s: prints the same in TypeScript and Python',
+    async (name, printed) => {
+      expect(await runTypeScript(`clients/examples/${name}.ts`, await open())).toMatch(printed)
+      if (python === undefined) return
+      expect(await runPython(`clients/examples/${name}.py`, await open())).toMatch(printed)
+    },
+  )
 
   test('savings-app-ts: a saver signs up, saves, sees the earnings, and withdraws everything', async () => {
     const { env, readUsdc } = await open()
