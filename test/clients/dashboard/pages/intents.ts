@@ -50,7 +50,7 @@ export function testIntents(world: () => PageWorld): void {
       await until(1)
       expect(await idsOn(page)).toEqual([swap])
       const today = new Date().toISOString().slice(0, 10)
-      await page.getByLabel('From').fill(today)
+      await page.getByLabel('From', { exact: true }).fill(today)
       await page.waitForURL((url) => url.searchParams.get('from') === today)
       await until(1)
       const { searchParams } = new URL(page.url())

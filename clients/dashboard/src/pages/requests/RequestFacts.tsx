@@ -111,9 +111,9 @@ function Refused({ refusal }: { refusal: NonNullable<RequestEntry['refusal']> })
 function KeyLink({ id, shown }: { id: string; shown: RequestEntry['key'] }) {
   return (
     <Link {...placeOf(id)} title={id} className="text-accent hover:underline">
-      {shown?.name ?? shorten(id)}
+      {shown?.name ?? shorten(id)}{' '}
       {shown && (
-        <span className="ml-2 font-mono text-xs text-ink-3">
+        <span className="ml-1 font-mono text-xs text-ink-3">
           {shown.prefix}…{shown.lastFour}
         </span>
       )}

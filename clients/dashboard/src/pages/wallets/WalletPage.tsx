@@ -20,13 +20,14 @@ import { Earned, Idle, Lent } from './WalletMoney.js'
 /** One wallet: balances, positions and intents. */
 export function WalletPage() {
   const { walletId } = useParams({ from: '/inside/wallets/$walletId' })
-  const { data: wallet } = useQuery(walletQuery(walletId))
+  const owner = useQuery(walletQuery(walletId))
   const balances = useQuery(balancesQuery(walletId))
   const positions = useQuery(positionsQuery(walletId))
   const history = useInfiniteQuery(intentsQuery({ walletId }))
-  if (balances.error && !balances.data) {
-    const retry = () => void balances.refetch()
-    return <Absent what="Wallet" error={balances.error} retry={retry} />
+  const wallet = owner.data
+  if (owner.error && !wallet) {
+    const retry = () => void owner.refetch()
+    return <Absent what="Wallet" error={owner.error} retry={retry} />
   }
   return (
     <>
@@ -52,7 +53,13 @@ export function WalletPage() {
           </Sums>
         }
       >
-        {balances.data ? <BalanceTable balances={balances.data} /> : <Skeleton lines={3} />}
+        {balances.data ? (
+          <BalanceTable balances={balances.data} />
+        ) : balances.error ? (
+          <Failure error={balances.error} retry={() => void balances.refetch()} />
+        ) : (
+          <Skeleton lines={3} />
+        )}
       </Section>
       <Section
         title="Positions"
