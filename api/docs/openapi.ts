@@ -19,15 +19,16 @@ import type { Docs } from '../http/docs.js'
 export type Endpoints = { versioned: readonly Route[]; unversioned: readonly Route[] }
 export type OpenApi = ReturnType<typeof createDocument>
 
+/** In the order in which a newcomer needs them. */
 const tags: Record<Docs['tag'], string> = {
   Wallets: 'One wallet per end user, on every supported chain.',
+  Demo: 'Test money.',
   Balances: 'Token balances of wallets.',
   Yields: 'Lending rates.',
   Intents: 'Operations that the service plans and executes: lend, withdraw, bridge.',
+  Positions: 'Lending positions of wallets.',
   Events: 'Events of intents and of the account, as a list or a stream.',
   Webhooks: 'Events, sent to your endpoints.',
-  Positions: 'Lending positions of wallets.',
-  Demo: 'Test money.',
   Account: 'Credits of the account.',
   Operation: 'For operators of the service.',
 }

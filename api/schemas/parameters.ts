@@ -156,5 +156,5 @@ export const secondsToWait = (description: string) =>
     .meta({
       description,
       examples: [30],
-      override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
+      override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0, examples: [30] },
     })
