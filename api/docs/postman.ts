@@ -27,6 +27,7 @@ const settings: Record<string, string> = {
   baseUrl: '{{hostUrl}}/v1',
   apiKey: '',
   userId: 'alice',
+  waitSeconds: '30',
 }
 
 const HOW = `Set the variable \`apiKey\` to the key that \`npm start\` prints, and \`hostUrl\` for another service. Send the
@@ -85,7 +86,7 @@ function toUrl({ path, isVersioned, parameters }: DocumentedOperation) {
     path: parts.split('/'),
     variable: named('path').map(({ name }) => ({ key: name, value: `{{${name}}}` })),
     query: named('query').map(({ name, description = '', required, schema }) => ({
-      ...{ key: name, value: valueOf(schema), description },
+      ...{ key: name, value: name === WAIT ? '{{waitSeconds}}' : valueOf(schema), description },
       disabled: !required && name !== WAIT,
     })),
   }

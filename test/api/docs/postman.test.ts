@@ -22,6 +22,8 @@ beforeAll(async () => {
   runner = createPostmanRunner(collection, {
     hostUrl: world.api.url,
     apiKey: await world.newKey(),
+    // No worker runs that could complete what is waited for.
+    waitSeconds: '0',
   })
 })
 afterAll(() => world.stop())
