@@ -97,7 +97,11 @@ function streamed(
   reply?: DocumentedResponse,
 ) {
   const list = reply && success('get', reply)
-  const events = { schema: z.string(), examples: { events: { value: example } } }
+  // OpenAPI 3.1 has no schema for a stream. Tools validate each event by this one.
+  const schema = z
+    .unknown()
+    .meta({ description: 'Server-sent events. `data` is an event as JSON.' })
+  const events = { schema, examples: { events: { value: example } } }
   return {
     200: {
       description: reply?.description ?? description,
