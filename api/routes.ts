@@ -15,7 +15,7 @@ import { listKeys } from './endpoints/dashboard/keys/listKeys.js'
 import { revokeKey } from './endpoints/dashboard/keys/revokeKey.js'
 import { rollKey } from './endpoints/dashboard/keys/rollKey.js'
 import { listRequests } from './endpoints/dashboard/listRequests.js'
-import { listYieldWeek } from './endpoints/dashboard/listYieldWeek.js'
+import { listYieldTrend } from './endpoints/dashboard/listYieldTrend.js'
 import { changeMemberRole } from './endpoints/dashboard/members/changeMemberRole.js'
 import { listAuditLog } from './endpoints/dashboard/members/listAuditLog.js'
 import { listMembers } from './endpoints/dashboard/members/listMembers.js'
@@ -137,5 +137,5 @@ export const dashboard: readonly DashboardRoute[] = [
   listLedger,
   downloadIntents,
   getWalletById,
-  listYieldWeek,
+  listYieldTrend,
 ]

@@ -65,14 +65,14 @@ export type YieldPoint = Pick<StoredRate, 'chain' | 'protocol' | 'asset' | 'apyP
 }
 
 /**
- * Rates of each market since a time, oldest first: hourly, or every five minutes while all data is younger than a day.
- * Gaps in the data have no points.
+ * Rates of each market since a time, oldest first: every six hours in more than eight days, every five minutes while all
+ * data is younger than a day, else hourly. Gaps in the data have no points.
  */
 export async function readYieldPoints(db: Db, from: Date): Promise<YieldPoint[]> {
   const { rows } = await db.raw<{ rows: YieldPoint[] }>(
     `with known as (select * from yield_snapshot where taken_at >= ?),
        step as (select case when min(taken_at) > now() - interval '1 day' then interval '5 minutes'
-         else interval '1 hour' end as wide from known)
+         when min(taken_at) < now() - interval '8 days' then interval '6 hours' else interval '1 hour' end as wide from known)
      select chain, protocol, asset, date_bin(wide, taken_at, timestamptz 'epoch') as at,
        round(avg(apy_percent), 4)::text as "apyPercent"
      from known cross join step group by 1, 2, 3, 4 order by 4, 1, 2, 3`,

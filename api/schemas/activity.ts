@@ -169,8 +169,8 @@ const attentionItem = z.discriminatedUnion('kind', [
     id: text,
     url: text,
     disabledReason: z.enum(['by_account', 'gone', 'failing']).nullable(),
-    /** Deliveries of the last day with a failed attempt and without success. */
-    undelivered: count,
+    /** Deliveries of the last day that failed, and those that are retried. */
+    ...{ failed: count, pending: count },
   }),
   z.strictObject({
     kind: z.literal('credits'),

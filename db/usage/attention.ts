@@ -34,31 +34,30 @@ export async function countRetryable(db: Db, accountId: string): Promise<number>
   return row?.count ?? 0
 }
 
-/** A webhook that the service has disabled, or with failed attempts: deliveries of the last day without success. */
+/** A webhook that the service has disabled, or with failed attempts: its deliveries of the last day without success. */
 export type FailingWebhook = {
   id: string
   url: string
   disabledReason: EndpointDisabledReason | null
-  undelivered: number
+  failed: number
+  /** With a failed attempt before. */
+  pending: number
 }
 
 export async function readFailingWebhooks(db: Db, accountId: string): Promise<FailingWebhook[]> {
-  const undelivered = `(select count(*)::int from (
-      select status, attempts, created_at from webhook_delivery
+  const undelivered = `(select count(*) filter (where d.status = 'failed')::int as failed,
+      count(*) filter (where d.status = 'pending' and jsonb_array_length(d.attempts) > 0)::int as pending
+    from (select status, attempts, created_at from webhook_delivery
       where webhook_id = w.id and status <> 'delivered' order by id desc limit ${MOST_COUNTED}) as d
-    where (d.status = 'failed' or jsonb_array_length(d.attempts) > 0)
-      and d.created_at > clock_timestamp() - interval '1 day')`
-  const own = db('webhook as w')
+    where d.created_at > clock_timestamp() - interval '1 day') as undelivered`
+  const query = db('webhook as w')
+    .joinRaw(`cross join lateral ${undelivered}`)
     .where({ account_id: accountId })
     .whereNull('deleted_at')
     .whereRaw(`disabled_reason is distinct from 'by_account'`)
-    .select('id', 'url', 'disabled_reason as disabledReason')
-    .select(db.raw(`${undelivered} as undelivered`))
-  const query = db
-    .from(own.as('own'))
-    .whereRaw('("disabledReason" is not null or undelivered > 0)')
+    .whereRaw('(disabled_reason is not null or failed + pending > 0)')
     .orderBy('id')
-    .select('*')
+    .select('id', 'url', 'disabled_reason as disabledReason', 'failed', 'pending')
   return selectScoped<FailingWebhook>(db, accountId, query)
 }
 

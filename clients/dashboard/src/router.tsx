@@ -61,6 +61,7 @@ const inside = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
+  validateSearch: filters('range'),
   component: lazyRouteComponent(() => import('./pages/overview/Overview.js'), 'Overview'),
 })
 const intents = createRoute({
@@ -94,6 +95,7 @@ const wallet = createRoute({
 const yields = createRoute({
   getParentRoute: () => inside,
   path: '/yields',
+  validateSearch: filters('range'),
   component: lazyRouteComponent(() => import('./pages/yields/Yields.js'), 'Yields'),
 })
 const keys = createRoute({
@@ -116,7 +118,7 @@ const webhook = createRoute({
 const credits = createRoute({
   getParentRoute: () => inside,
   path: '/credits',
-  validateSearch: filters('day'),
+  validateSearch: filters('day', 'range'),
   component: lazyRouteComponent(() => import('./pages/usage/Usage.js'), 'Usage'),
 })
 const requests = createRoute({

@@ -36,11 +36,6 @@ test('the first page loads at most 180 kB of compressed JavaScript', () => {
   expect(total).toBeLessThanOrEqual(FIRST_PAGE_BYTES)
 })
 
-test('only the yields page loads the chart', () => {
-  const files = [...closureOf(pageOf('Overview'), closureOf(entry()))]
-  expect(files.filter((file) => file.startsWith('Chart-'))).toEqual([])
-})
-
 test('the page has no inline script and no inline style, which the policy forbids', () => {
   const html = read('index.html')
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)/)

@@ -8,6 +8,7 @@ import { testKeyboard } from './pages/keyboard.js'
 import { testLists } from './pages/lists.js'
 import { testMembership } from './pages/membership.js'
 import { testOwnWrites } from './pages/ownWrites.js'
+import { testOverview } from './pages/overview.js'
 import { testPaths } from './pages/paths.js'
 import { testRequests } from './pages/requests.js'
 import { testShell } from './pages/shell.js'
@@ -35,6 +36,7 @@ describeWithBrowser('dashboard pages:', () => {
   describe('list of intents', () => testLists(open))
   describe('members', () => testMembership(open))
   describe('own writes', () => testOwnWrites(open))
+  describe('overview and charts', () => testOverview(open))
   describe('navigation', () => testPaths(open))
   describe('request log', () => testRequests(open))
   describe('frame', () => testShell(open))

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query'
 import { get, type QueryParams } from './call.js'
 import type {
+  AttentionItem,
   AuditEntry,
   Balances,
   Delivery,
@@ -20,6 +21,7 @@ import type {
   Session,
   SessionEntry,
   System,
+  Trends,
   UsageDay,
   Wallet,
   Webhook,
@@ -119,6 +121,22 @@ export const overviewQuery = queryOptions({
   refetchInterval: WATCHED_MS,
 })
 
+/** What needs attention. Events invalidate it with the overview. */
+export const attentionQuery = queryOptions({
+  queryKey: ['overview', 'attention'],
+  queryFn: () => get<{ data: AttentionItem[] }>('/attention'),
+  refetchInterval: WATCHED_MS,
+})
+
+/** The key figures of a range. Summing a busy account takes half a second, so that events do not repeat it. */
+export const trendsQuery = (range: string) =>
+  queryOptions({
+    queryKey: ['trends', range],
+    queryFn: () => get<Trends>('/trends', { range }),
+    staleTime: WATCHED_MS,
+    refetchInterval: 2 * WATCHED_MS,
+  })
+
 export const requestsQuery = (query: QueryParams) => ({
   ...listQuery<RequestEntry>('requests', '/requests', query),
   refetchInterval: WATCHED_MS,
@@ -175,9 +193,10 @@ export const invitationsQuery = listQuery<InviteEntry>('members', '/members/invi
 export const auditLogQuery = listQuery<AuditEntry>('members', '/members/audit-log')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
-/** The rates of all markets in the last seven days. */
-export const yieldWeekQuery = queryOptions({
-  queryKey: ['yields', 'week'],
-  queryFn: () => get<{ data: YieldPoint[] }>('/yields/week'),
-  staleTime: 60_000,
-})
+/** The rates of all markets in a range. */
+export const yieldTrendQuery = (range: string) =>
+  queryOptions({
+    queryKey: ['yields', 'trend', range],
+    queryFn: () => get<{ data: YieldPoint[] }>('/yields/trend', { range }),
+    staleTime: 60_000,
+  })

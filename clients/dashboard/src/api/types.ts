@@ -46,11 +46,13 @@ export type {
   SessionEntry,
 } from '../../../../api/schemas/dashboard.js'
 export type {
+  AttentionItem,
   KeyUseDay,
   LedgerEntryBody as LedgerEntry,
   OverviewAnswer as OverviewState,
   RequestEntryBody as RequestEntry,
   SearchAnswer,
+  TrendsAnswer as Trends,
   UsageDay,
   YieldPointBody as YieldPoint,
 } from '../../../../api/schemas/activity.js'

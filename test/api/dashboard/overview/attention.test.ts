@@ -145,8 +145,15 @@ describe('GET /attention', () => {
     await deliver(old, { attempts, status: 'failed', next_attempt_at: null, created_at })
     const url = (id: string) => `https://example.com/${id}`
     expect(await attention()).toEqual([
-      { kind: 'webhook', id: gone, url: url(gone), disabledReason: 'gone', undelivered: 0 },
-      { kind: 'webhook', id: failing, url: url(failing), disabledReason: null, undelivered: 2 },
+      { kind: 'webhook', id: gone, url: url(gone), disabledReason: 'gone', failed: 0, pending: 0 },
+      {
+        kind: 'webhook',
+        id: failing,
+        url: url(failing),
+        disabledReason: null,
+        failed: 1,
+        pending: 1,
+      },
     ])
   })
 

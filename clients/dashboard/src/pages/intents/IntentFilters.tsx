@@ -4,6 +4,7 @@ import { Chips } from '../../ui/forms/Chips.js'
 import type { IntentSearch } from './intentFilter.js'
 
 const statuses = [
+  { value: 'pending,planning,executing', label: 'Open' },
   { value: 'pending', label: 'Pending' },
   { value: 'executing', label: 'Executing' },
   { value: 'completed', label: 'Completed' },

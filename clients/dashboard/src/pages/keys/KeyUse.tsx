@@ -5,7 +5,6 @@ import { keyUseQuery } from '../../api/queries.js'
 import type { KeyEntry, KeyUseDay } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { dayText, daysUntil } from '../../text/time.js'
-import { DayChart } from '../../ui/charts/DayChart.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
 import { Facts } from '../../ui/values/Facts.js'
 import { Failure } from '../../ui/feedback/Failure.js'
@@ -13,6 +12,7 @@ import { Id } from '../../ui/values/Id.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { Sparkline } from '../../ui/charts/Sparkline.js'
 import { sumByDay } from '../usage/days.js'
+import { UsageChart } from '../usage/UsageChart.js'
 import { sparkPath } from '../yields/series.js'
 
 const DAYS = 30
@@ -54,7 +54,7 @@ function KeyUsage({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }
     shown.reduce((sum, day) => sum + day[name], 0).toLocaleString()
   return (
     <>
-      <DayChart days={everyDay(rows)} chosen={chosen} onChoose={setChosen} />
+      <UsageChart days={everyDay(rows)} chosen={chosen} onChoose={setChosen} />
       <h3 className="mt-4 mb-1 text-sm">
         {chosen ? `On ${dayText(chosen)} (UTC)` : `In ${DAYS} days`}
       </h3>

@@ -7,21 +7,22 @@ import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
 import { NewIntentLink } from '../intents/NewIntentLink.js'
+import { Attention } from './Attention.js'
 import { FirstSteps } from './FirstSteps.js'
 import { Money } from './Money.js'
 import { Standing } from './Standing.js'
 import { Today } from './Today.js'
+import { Trends } from './Trends.js'
 
 const SHOWN = 8
 
-/** The state of the account. A new account sees the first calls. */
+/** The trends of the account, what needs attention, and its latest intents. A new account sees the first calls. */
 export function Overview() {
   return (
     <>
       <PageHead title="Overview" action={<NewIntentLink />} />
-      <Standing />
       <State />
-      <Latest />
+      <Standing />
     </>
   )
 }
@@ -38,7 +39,9 @@ function State() {
   const { firstSteps, money, intentsToday } = data
   return (
     <>
-      {!firstSteps.intentCompleted && <FirstSteps done={firstSteps} />}
+      {firstSteps.intentCompleted ? <Trends /> : <FirstSteps done={firstSteps} />}
+      <Attention />
+      <Latest />
       <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Money {...money} />
         <Today counts={intentsToday} />

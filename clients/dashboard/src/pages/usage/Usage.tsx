@@ -2,17 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { overviewQuery, usageDaysQuery } from '../../api/queries.js'
 import { dayText, daysUntil } from '../../text/time.js'
-import { DayChart } from '../../ui/charts/DayChart.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { Figures } from '../../ui/values/Figures.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
+import { Ranges, spanText, toRange } from '../../ui/forms/Ranges.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { useNow } from '../../ui/values/Time.js'
 import { sumByDay, sumByEndpoint } from './days.js'
 import { EndpointTable } from './EndpointTable.js'
 import { Ledger } from './Ledger.js'
+import { UsageChart } from './UsageChart.js'
 
-const DAYS = 30
+const ranges = ['7d', '30d', '90d'] as const
+const lengths = { '7d': 7, '30d': 30, '90d': 90 }
 
 /** Credits left, daily requests and the ledger. */
 export function Usage() {
@@ -60,24 +62,31 @@ function Left() {
 }
 
 function ByDay() {
-  const { day: chosen } = useSearch({ from: '/inside/credits' })
+  const search = useSearch({ from: '/inside/credits' })
+  const range = toRange(search.range, ranges, '30d')
   const navigate = useNavigate()
   const today = Math.floor(useNow() / 86_400_000) * 86_400_000
-  const days = daysUntil(new Date(today), DAYS)
+  const days = daysUntil(new Date(today), lengths[range])
+  // A selected day may be outside of another range.
+  const chosen = days.find((day) => day === search.day)
   const query = useQuery(usageDaysQuery({ from: days[0] ?? '', to: days.at(-1) ?? '' }))
   const rows = query.data?.data
-  const onChoose = (day: string | undefined) =>
-    void navigate({
-      to: '/credits',
-      search: day ? { day } : {},
-      replace: true,
-      resetScroll: false,
-    })
+  const go = (next: { day?: string | undefined; range?: string | undefined }) =>
+    void navigate({ to: '/credits', search: next, replace: true, resetScroll: false })
   return (
-    <Section title={`Last ${DAYS} days`}>
+    <Section
+      title={`Last ${spanText(range)}`}
+      action={
+        <Ranges ranges={ranges} value={range} onChange={(next) => go({ ...search, range: next })} />
+      }
+    >
       {rows ? (
         <>
-          <DayChart days={sumByDay(rows, days)} chosen={chosen} onChoose={onChoose} />
+          <UsageChart
+            days={sumByDay(rows, days)}
+            chosen={chosen}
+            onChoose={(day) => go({ ...search, day })}
+          />
           <EndpointTable
             rows={sumByEndpoint(chosen ? rows.filter(({ day }) => day === chosen) : rows)}
             day={chosen}
@@ -86,7 +95,7 @@ function ByDay() {
       ) : query.error ? (
         <Failure error={query.error} retry={() => void query.refetch()} />
       ) : (
-        <Skeleton lines={1} className="h-72" />
+        <Skeleton lines={1} className="h-92" />
       )}
     </Section>
   )

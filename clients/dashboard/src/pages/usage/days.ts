@@ -1,10 +1,10 @@
 import type { UsageDay } from '../../api/types.js'
-import type { Day } from '../../ui/charts/DayChart.js'
 
+export type UseDay = { day: string; requests: number; errors: number; credits: number }
 export type EndpointUse = Omit<UsageDay, 'day'>
 
 /** DaySums per day. Days without rows have zero requests. */
-export function sumByDay(rows: readonly Day[], days: readonly string[]): Day[] {
+export function sumByDay(rows: readonly UseDay[], days: readonly string[]): UseDay[] {
   const sums = new Map(days.map((day) => [day, { day, requests: 0, errors: 0, credits: 0 }]))
   for (const row of rows) {
     const sum = sums.get(row.day)
@@ -24,7 +24,7 @@ export function sumByEndpoint(rows: readonly UsageDay[]): EndpointUse[] {
   return [...sums.values()].sort((one, other) => other.requests - one.requests)
 }
 
-type DaySums = Omit<Day, 'day'>
+type DaySums = Omit<UseDay, 'day'>
 
 function add(sum: DaySums, { requests, errors, credits }: DaySums): void {
   sum.requests += requests

@@ -1,56 +1,97 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo } from 'react'
-import { yieldWeekQuery, yieldsQuery } from '../../api/queries.js'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { yieldTrendQuery, yieldsQuery } from '../../api/queries.js'
+import { percentText } from '../../text/amount.js'
 import { marketText, namesIn } from '../../text/names.js'
+import { Chart } from '../../ui/charts/Chart.js'
+import type { ChartData } from '../../ui/charts/chartData.js'
+import { colors } from '../../ui/charts/colors.js'
+import { momentOf } from '../../ui/charts/scale.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
+import { Ranges, spanText, toRange } from '../../ui/forms/Ranges.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { RateTable } from './RateTable.js'
-import { seriesOf } from './series.js'
+import { seriesOf, type Series } from './series.js'
 
-const Chart = lazy(() =>
-  import('../../ui/charts/Chart.js').then(({ Chart: it }) => ({ default: it })),
-)
+const ranges = ['24h', '7d', '30d'] as const
 
 /** Current and past rates of all markets. */
 export function Yields() {
   const now = useQuery(yieldsQuery)
-  const history = useQuery(yieldWeekQuery)
-  const series = useMemo(() => history.data && seriesOf(history.data.data), [history.data])
+  const week = useSeries('7d')
   return (
     <>
       <PageHead title="Yields">{now.data?.best && namesIn(now.data.best.reasoning)}</PageHead>
       <Section title="Current rates">
         {now.data ? (
-          <RateTable yields={now.data} series={series} />
+          <RateTable yields={now.data} series={week.series} />
         ) : now.error ? (
           <Failure error={now.error} retry={() => void now.refetch()} />
         ) : (
           <Skeleton lines={5} />
         )}
       </Section>
-      <Section title="Last 7 days">
-        {history.error && !series ? (
-          <Failure error={history.error} retry={() => void history.refetch()} />
-        ) : series && series.times.length > 1 ? (
-          <Suspense fallback={<Skeleton lines={1} className="h-80" />}>
-            <Chart
-              times={series.times}
-              lines={[...series.values].map(([key, values]) => ({ name: nameOf(key), values }))}
-              unit="%"
-            />
-          </Suspense>
-        ) : series ? (
-          <p className="border-y border-line py-4 text-sm text-ink-3">
-            Rates are recorded every five minutes. The chart appears after the second record.
-          </p>
-        ) : (
-          <Skeleton lines={1} className="h-80" />
-        )}
-      </Section>
+      <Past />
     </>
   )
 }
+
+function useSeries(range: string) {
+  const { data, error, refetch } = useQuery(yieldTrendQuery(range))
+  const series = useMemo(() => data && seriesOf(data.data), [data])
+  return { series, error, refetch }
+}
+
+function Past() {
+  const search = useSearch({ from: '/inside/yields' })
+  const navigate = useNavigate()
+  const range = toRange(search.range, ranges, '7d')
+  const { series, error, refetch } = useSeries(range)
+  return (
+    <Section
+      title={`Last ${spanText(range)}`}
+      action={
+        <Ranges
+          ranges={ranges}
+          value={range}
+          onChange={(next) =>
+            void navigate({
+              ...{ to: '/yields', search: { range: next } },
+              ...{ replace: true, resetScroll: false },
+            })
+          }
+        />
+      }
+    >
+      {series && series.times.length > 1 ? (
+        <Chart label="Rates" height={300} axes="full" {...chartOf(series)} />
+      ) : series ? (
+        <p className="border-y border-line py-4 text-sm text-ink-3">
+          Rates are recorded every five minutes. The chart appears after the second record.
+        </p>
+      ) : error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : (
+        <Skeleton lines={1} className="h-80" />
+      )}
+    </Section>
+  )
+}
+
+const chartOf = ({ times, values }: Series): ChartData => ({
+  ...{ form: 'lines', zone: 'local', valueText: percentText },
+  tickText: (percent) => `${percent.toLocaleString()} %`,
+  times: times.map((seconds) => seconds * 1_000),
+  timeText: (at) => momentOf(at, 'local'),
+  series: [...values].map(([key, line], index) => ({
+    name: nameOf(key),
+    color: colors[index % colors.length] ?? 'accent',
+    isDashed: index >= colors.length,
+    values: line,
+  })),
+})
 
 function nameOf(key: string): string {
   const [chain = '', protocol = '', asset = ''] = key.split(' ')

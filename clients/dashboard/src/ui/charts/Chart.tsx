@@ -1,122 +1,83 @@
-import { useEffect, useRef } from 'react'
-import UPlot from 'uplot'
-import { exactText } from '../../text/time.js'
+import { useRef, useState, type KeyboardEvent, type MouseEvent } from 'react'
+import { describe, Ends, Legend } from './Legend.js'
+import { layoutOf, nearest } from './layout.js'
+import { Plot } from './Plot.js'
+import { useWidth } from './useWidth.js'
+import type { ChartData } from './chartData.js'
 
-type ChartLine = { name: string; values: (number | null)[] }
-type Props = {
-  /** Unix seconds. */
-  times: number[]
-  lines: ChartLine[]
-  unit: string
+type Props = ChartData & {
+  label: string
+  /** Pixels. */
+  height: number
+  /** `full` has both axes and a legend. `ends` has a line with the first and the last time, or the values at the cursor. */
+  axes: 'full' | 'ends'
+  /** The selected time, for a chart whose times can be selected by click or Enter. */
+  chosen?: number | undefined
+  onChoose?: (at: number | undefined) => void
 }
 
-const HEIGHT = 300
-
-/** Distinct in both themes and with red-green colour blindness. */
-const hues = [
-  '--color-accent',
-  '--color-waiting',
-  '--color-done',
-  '--color-failed',
-  '--color-ink-3',
-]
-
-/** Lines over time. Pointing at a time shows all its values. Gaps stay visible. */
-export function Chart({ times, lines, unit }: Props) {
+/** Values over time. The pointer, or the arrow keys, move a cursor that shows the values of a time. */
+export function Chart({ label, height, axes, chosen, onChoose, ...data }: Props) {
+  const [cursor, setCursor] = useState<number>()
   const box = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const element = box.current
-    if (!element) return
-    const draw = () => {
-      element.replaceChildren()
-      return new UPlot(
-        optionsOf(element, lines, unit),
-        [times, ...lines.map((l) => l.values)],
-        element,
-      )
-    }
-    let plot = draw()
-    const resize = new ResizeObserver(() => {
-      plot.setSize({ width: element.clientWidth, height: HEIGHT })
-    })
-    resize.observe(element)
-    // A canvas must be redrawn when the theme changes.
-    const repaint = () => {
-      plot.destroy()
-      plot = draw()
-    }
-    const theme = new MutationObserver(repaint)
-    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-    const system = matchMedia('(prefers-color-scheme: dark)')
-    system.addEventListener('change', repaint)
-    return () => {
-      resize.disconnect()
-      theme.disconnect()
-      system.removeEventListener('change', repaint)
-      plot.destroy()
-    }
-  }, [times, lines, unit])
-  return <div ref={box} className="chart min-h-96 w-full text-sm" />
-}
-
-function optionsOf(element: HTMLElement, lines: ChartLine[], unit: string): UPlot.Options {
-  const ink = colorOf(element, '--color-ink-3')
-  const grid = { stroke: colorOf(element, '--color-line'), width: 1 }
-  const font = '12px system-ui'
-  const valueText = (value: number | null) => (value === null ? '–' : `${value.toFixed(2)} ${unit}`)
-  return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    cursor: { drag: { setScale: false } },
-    axes: [
-      {
-        ...{ stroke: ink, font, grid: { show: false }, ticks: { show: false }, space: 80 },
-        values: (_, all) => all.map((moment) => tickText(moment, all)),
-      },
-      {
-        stroke: ink,
-        font,
-        grid,
-        ticks: { show: false },
-        size: 56,
-        values: (_, all) => all.map((v) => `${v} ${unit}`),
-      },
-    ],
-    series: [
-      {
-        label: 'Time',
-        value: (_, moment: number | null) =>
-          moment === null ? '–' : exactText(new Date(moment * 1_000)),
-      },
-      ...lines.map(({ name }, index) => ({
-        label: name,
-        stroke: colorOf(element, hues[index % hues.length] ?? ''),
-        width: 1.75,
-        points: { show: false },
-        dash: index >= hues.length ? [4, 3] : [],
-        value: (_: UPlot, value: number | null) => valueText(value),
-      })),
-    ],
+  const width = useWidth(box)
+  const layout = layoutOf(data, { width, height, axes })
+  const last = data.times.length - 1
+  const shown = Math.min(cursor ?? last, last)
+  const choose = (index: number | undefined) => {
+    const at = index === undefined ? undefined : data.times[index]
+    if (onChoose && at !== undefined) onChoose(at === chosen ? undefined : at)
   }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = afterKey(event.key, shown, last)
+    if (next !== undefined) setCursor(next)
+    else if (onChoose && (event.key === 'Enter' || event.key === ' ')) choose(shown)
+    else return
+    event.preventDefault()
+  }
+  const indexAt = ({ clientX, currentTarget }: MouseEvent) =>
+    nearest(data, layout, clientX - currentTarget.getBoundingClientRect().left)
+  return (
+    <div className="min-w-0">
+      {axes === 'full' && <Legend {...data} index={shown} />}
+      <div
+        ref={box}
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={shown}
+        aria-valuetext={describe(data, shown)}
+        className={`touch-pan-y rounded-sm ${onChoose ? 'cursor-pointer' : ''}`}
+        style={{ height }}
+        onKeyDown={onKeyDown}
+        onBlur={() => setCursor(undefined)}
+        onPointerMove={(event) => setCursor(indexAt(event))}
+        onPointerLeave={() => setCursor(undefined)}
+        onClick={(event) => choose(indexAt(event))}
+      >
+        {width > 0 && <Plot {...data} {...{ layout, width, height, cursor, chosen }} />}
+      </div>
+      {axes === 'ends' && <Ends {...data} index={cursor} />}
+    </div>
+  )
 }
 
-const DAY_SECONDS = 86_400
-
-/** The day on an axis longer than a day, otherwise the time. */
-function tickText(moment: number, all: number[]): string {
-  const at = new Date(moment * 1_000)
-  const isLong = (all.at(-1) ?? 0) - (all[0] ?? 0) > DAY_SECONDS
-  return isLong
-    ? at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
-    : at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-}
-
-/** The computed colour of a CSS variable in the current theme, for the canvas. */
-function colorOf(element: HTMLElement, token: string): string {
-  const probe = document.createElement('span')
-  probe.style.color = `var(${token})`
-  element.append(probe)
-  const { color } = getComputedStyle(probe)
-  probe.remove()
-  return color
+/** The index of a cursor after a key, or undefined for another key. */
+function afterKey(key: string, index: number, last: number): number | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return Math.max(0, index - 1)
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return Math.min(last, index + 1)
+    case 'Home':
+      return 0
+    case 'End':
+      return last
+    default:
+      return undefined
+  }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { yieldPoint } from '../../../api/schemas/activity.js'
-import { startWorld, type ApiWorld } from '../api.js'
-import { newPerson, pagesOf } from './people.js'
+import { yieldPoint } from '../../../../api/schemas/activity.js'
+import { startWorld, type ApiWorld } from '../../api.js'
+import { newPerson, pagesOf } from '../people.js'
 
 let world: ApiWorld
 let cookie: string
@@ -24,13 +24,17 @@ const reading = (minutesAgo: number, apy: string, market = '0x1') => ({
 
 async function readWeek(...readings: ReturnType<typeof reading>[]) {
   await world.database.db('yield_snapshot').insert(readings)
-  const { body } = await pagesOf(world)('GET', '/yields/week', { cookie })
+  return readTrend('7d')
+}
+
+async function readTrend(range: string) {
+  const { body } = await pagesOf(world)('GET', `/yields/trend?range=${range}`, { cookie })
   const data = body.data as { at: string; apy: number; protocol: string }[]
   for (const point of data) expect(yieldPoint.parse(point)).toEqual(point)
   return data.map(({ at, apy }) => [(start - Date.parse(at)) / 60_000, apy])
 }
 
-describe('GET /yields/week', () => {
+describe('GET /yields/trend', () => {
   test('is the mean of each hour, oldest first; an hour without a reading is absent', async () => {
     const old = [reading(48 * 60, '4.1'), reading(48 * 60 - 30, '4.3')]
     expect(await readWeek(reading(120, '5'), ...old)).toEqual([
@@ -56,7 +60,22 @@ describe('GET /yields/week', () => {
     ])
   })
 
+  test('of a day has each reading, and of a month the mean of six hours', async () => {
+    const sixHours = 6 * HOUR_MS
+    const bin = Math.floor((Date.now() - 20 * 24 * HOUR_MS) / sixHours) * sixHours
+    const old = { ...reading(0, '6'), taken_at: new Date(bin) }
+    const later = { ...reading(0, '8'), taken_at: new Date(bin + 5 * HOUR_MS) }
+    await readWeek(reading(60, '4'), reading(55, '4.5'), old, later)
+    expect(await readTrend('24h')).toEqual([
+      [60, 4],
+      [55, 4.5],
+    ])
+    const [first, ...others] = await readTrend('30d')
+    expect(first).toEqual([(start - bin) / 60_000, 7])
+    expect(others.flatMap(([, apy]) => apy)).toContain(4.25)
+  })
+
   test('error: UNAUTHORIZED without a session', async () => {
-    expect((await pagesOf(world)('GET', '/yields/week')).status).toBe(401)
+    expect((await pagesOf(world)('GET', '/yields/trend')).status).toBe(401)
   })
 })
