@@ -235,7 +235,7 @@ export function testIntents(world: () => PageWorld): void {
       expect(await submit.isDisabled()).toBe(true)
       isRefused = false
       await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('What would happen').waitFor()
+      await page.getByRole('heading', { name: 'What would happen' }).waitFor()
       expect(await submit.isEnabled()).toBe(true)
     },
     TEST_MS,
