@@ -23,9 +23,8 @@ const columns: Column<Wallet>[] = [
   { name: 'Idle', width: 'w-24', align: 'right', cell: ({ id }) => <Idle walletId={id} /> },
   {
     name: 'Lent',
-    width: 'w-36',
+    width: 'w-36 max-sm:w-28',
     align: 'right',
-    from: 'sm',
     cell: ({ id }) => <Lent walletId={id} />,
   },
   {
