@@ -78,7 +78,7 @@ describeWithBrowser('the documentation in a browser:', () => {
   describe('tabs', () => {
     const selected = (page: Page) => page.getByRole('tab', { selected: true }).first().textContent()
 
-    test('show one language, the keyboard moves between them, and the choice holds', async () => {
+    test('show one language, the keyboard moves between them, and the choice holds on other pages', async () => {
       await read('/docs/quickstart', async (page) => {
         expect(await selected(page)).toBe('curl')
         await page.getByRole('tab', { name: 'curl' }).first().focus()
@@ -89,7 +89,7 @@ describeWithBrowser('the documentation in a browser:', () => {
         expect(await page.getByRole('tabpanel', { name: 'Python' }).count()).toBe(0)
         await page.keyboard.press('End')
         expect(await selected(page)).toBe('Python')
-        await page.reload()
+        await page.goto('/docs/guides/errors')
         expect(await selected(page)).toBe('Python')
       })
     })
