@@ -30,6 +30,11 @@ export const chainFacts = {
   'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
 }
 
+const namedFacts: Partial<Record<string, { alias: string }>> = chainFacts
+
+/** The alias of a chain by its canonical name. The name itself for a chain that is no longer supported. */
+export const aliasOf = (name: string): string => namedFacts[name]?.alias ?? name
+
 export const GWEI = 1_000_000_000n
 
 /** How a chain charges fees. `tipWei`: bounds of the tip that the node suggests. */

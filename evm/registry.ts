@@ -19,6 +19,7 @@ export type NetworkName = (typeof networks)[number]
 export const realMoney: Record<NetworkName, boolean> = { devnet: false, testnet: false }
 
 export {
+  aliasOf,
   chainFacts,
   chainNames,
   pricing,

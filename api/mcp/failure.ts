@@ -29,9 +29,10 @@ export const explainRoute = readRoute(
   },
   async ({ db, registry }, { caller: { accountId, scopes }, params: { intentId } }) => {
     const { intent, timeline } = await getIntent(db, accountId, intentId)
-    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { timeline, scopes })
+    const shown = intentBody(registry, intent, { timeline, scopes })
+    const { status, funds, waitingFor, delay, actions, retryFrom } = shown
     const { retriedBy } = timeline
-    const facts = { intentId, status, ...(retriedBy ? { retriedBy } : {}) }
+    const facts = { intentId, status, actions, ...(retriedBy ? { retriedBy } : {}) }
     if (!intent.error) {
       const message = `The intent has not failed. It is ${intent.status}.`
       return { status: 200, body: { ...facts, failed: false, message, waitingFor, delay, funds } }
@@ -42,6 +43,7 @@ export const explainRoute = readRoute(
       ...{ ...facts, failed: true, code, message, step },
       whatHappened: meaning,
       whereTheMoneyIs: { inWords: money, funds: intent.error.funds ?? funds, recovery },
+      retryFrom,
       whatToDo: retriedBy
         ? `It was retried already: see ${retriedBy}.`
         : inTools(hint, ['intentId']),

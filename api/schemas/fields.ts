@@ -37,6 +37,7 @@ export const walletId = identifier(
 export const intentId = identifier('intent_', 'IntentId', 'Identifies an intent.')
 
 export const chain = text('Canonical name of a chain.', 'arbitrum-sepolia')
+export const alias = text('Short name of the chain, which requests may use as well.', 'arbitrum')
 export const asset = text('Symbol of a token.', 'USDC')
 export const address = z
   .string()

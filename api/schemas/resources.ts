@@ -11,6 +11,7 @@ import {
   identifier,
   walletId,
   chain,
+  alias,
   asset,
   address,
   unavailable,
@@ -64,7 +65,7 @@ const tokenBalance = z
   .meta({ id: 'TokenBalance', description: 'What a wallet holds of one token on one chain.' })
 
 const chainBalances = z
-  .strictObject({ chain, tokens: z.array(tokenBalance) })
+  .strictObject({ chain, alias, tokens: z.array(tokenBalance) })
   .meta({ id: 'ChainBalances', description: 'Token balances of a wallet on one chain.' })
 
 export const balances = z
@@ -74,18 +75,30 @@ export const balances = z
     chains: z
       .array(chainBalances)
       .meta({ description: 'One entry per supported chain; `tokens` is empty without funds.' }),
-    totalValueUsd: figure('Sum over all chains in USD, of the tokens with a known price.', 250.5),
+    totalValueUsd: figure(
+      'Sum over all chains in USD, of the tokens with a known price. Without what is lent.',
+      250.5,
+    ),
+    lentUsd: figure(
+      'Value of what the wallet has lent, with interest, in USD. Null while a chain, a market or a price cannot be read.',
+      100.25,
+    ).nullable(),
+    positions: text(
+      'Path of the positions, with the amount and the earnings of each.',
+      '/v1/positions/svc_wallet_01m7y67meyf8887pvj8zyn62fz',
+    ),
     unavailable,
   })
   .meta({ id: 'Balances', description: 'Token balances of a wallet on every supported chain.' })
 
 const rate = z
-  .strictObject({ chain, protocol, asset, apy })
+  .strictObject({ chain, alias, protocol, asset, apy })
   .meta({ id: 'YieldRate', description: 'Current rate of a market.' })
 
 const disabledMarket = z
   .strictObject({
     chain,
+    alias,
     protocol,
     asset: asset.optional(),
     reason: text('Why it is disabled.', 'it does not list the token'),
@@ -95,6 +108,7 @@ const disabledMarket = z
 const bestYield = z
   .strictObject({
     chain,
+    alias,
     protocol: protocol.optional(),
     asset,
     apy,
@@ -119,6 +133,7 @@ export const yields = z
 const position = z
   .strictObject({
     chain,
+    alias,
     protocol,
     asset,
     deposited: decimalText('Deposits by intents, in whole tokens.', '100'),
@@ -155,7 +170,7 @@ export const positions = z
   .meta({ id: 'Positions', description: 'Lending positions of a wallet.' })
 
 export const yieldSnapshot = z
-  .strictObject({ chain, protocol, asset, apy, takenAt: time('Time of the reading, UTC.') })
+  .strictObject({ chain, alias, protocol, asset, apy, takenAt: time('Time of the reading, UTC.') })
   .meta({ id: 'YieldSnapshot', description: 'Rate of a market at a point in time.' })
 
 export const funding = z
@@ -168,6 +183,7 @@ export const funding = z
         '`pending`: the money is on its way. `completed`: it is in the wallet. `failed`: it was not sent, and will not be.',
     }),
     chain,
+    alias,
     asset,
     amount: figure('In whole tokens: always 1.', 1),
     waitingFor: waitingFor.optional().meta({ description: 'Present while it is pending.' }),

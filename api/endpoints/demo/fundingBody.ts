@@ -1,4 +1,4 @@
-import { transactionUrl, type Registry } from '../../../evm/registry.js'
+import { aliasOf, transactionUrl, type Registry } from '../../../evm/registry.js'
 import { demoFunding, fundingProgress } from '../../../domain/intent/funding.js'
 import { assetText } from '../../../domain/money.js'
 import type { StoredFunding } from '../../../db/intents/fundings.js'
@@ -15,7 +15,7 @@ export function fundingBody(
   const { txHash, waitingFor, ...end } = fundingProgress(operation)
   const url = txHash && place && transactionUrl(place, txHash)
   return {
-    ...{ id, walletId, status: end.status, chain, asset },
+    ...{ id, walletId, status: end.status, chain, alias: aliasOf(chain), asset },
     amount: Number(assetText(units)),
     ...(waitingFor ? { waitingFor } : {}),
     ...(txHash ? { txHash } : {}),

@@ -109,7 +109,13 @@ async function readPosition(
   const isEmpty = value === 0n && withdrawn >= deposited
   if (isEmpty && !(withClosed && deposited > 0n)) return undefined
   return {
-    ...{ chain: client.chain.name, protocol, asset: assetOf(client.chain, market), apy },
+    ...{
+      chain: client.chain.name,
+      alias: client.chain.alias,
+      protocol,
+      asset: assetOf(client.chain, market),
+      apy,
+    },
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),

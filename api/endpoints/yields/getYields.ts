@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../../evm/rpc/askChains.js'
-import { tokensOf, type Market } from '../../../evm/registry.js'
+import { aliasOf, tokensOf, type Market } from '../../../evm/registry.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
 import { disabledMarket, readSharedRates } from '../../../evm/lending/markets.js'
@@ -58,7 +58,13 @@ export const getYields = readRoute(
   },
 )
 
-type DisabledMarketBody = { chain: string; protocol: string; asset?: string; reason: string }
+type DisabledMarketBody = {
+  chain: string
+  alias: string
+  protocol: string
+  asset?: string
+  reason: string
+}
 
 /** Markets that the latest health probe has disabled. */
 function disabledMarkets(client: ChainClient): DisabledMarketBody[] {
@@ -74,7 +80,7 @@ function disabledBody(
   reason: string,
 ): DisabledMarketBody {
   const asset = tokensOf(chain).find(({ address }) => address === underlying)?.symbol
-  return { chain: chain.name, protocol, ...(asset && { asset }), reason }
+  return { chain: chain.name, alias: chain.alias, protocol, ...(asset && { asset }), reason }
 }
 
 /** The field `disabled`, absent when no market is disabled. */
@@ -89,6 +95,7 @@ const matches = (
 
 const rateBody = ({ chain, protocol, asset, apyPercent }: Rate) => ({
   chain,
+  alias: aliasOf(chain),
   protocol,
   asset,
   apy: apyPercent,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listYields, type StoredRate } from '../../../db/yields.js'
+import { aliasOf } from '../../../evm/registry.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
@@ -59,6 +60,7 @@ export const listYieldHistory = readRoute(
 
 const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: StoredRate) => ({
   chain,
+  alias: aliasOf(chain),
   protocol,
   asset,
   apy: Number(apyPercent),

@@ -20,6 +20,7 @@ export const fundingAnswer = {
   walletId: WALLET_ID,
   status: 'pending',
   chain: 'arbitrum-sepolia',
+  alias: 'arbitrum',
   asset: 'USDC',
   amount: 1,
   createdAt: '2026-11-21T04:36:02.845Z',
@@ -51,9 +52,10 @@ export const balancesAnswer = {
   walletId: WALLET_ID,
   address: walletAnswer.address,
   chains: [
-    { chain: 'ethereum-sepolia', tokens: [] },
+    { chain: 'ethereum-sepolia', alias: 'ethereum', tokens: [] },
     {
       chain: 'arbitrum-sepolia',
+      alias: 'arbitrum',
       tokens: [
         {
           asset: 'USDC',
@@ -64,18 +66,32 @@ export const balancesAnswer = {
         },
       ],
     },
-    { chain: 'base-sepolia', tokens: [] },
+    { chain: 'base-sepolia', alias: 'base', tokens: [] },
   ],
   totalValueUsd: 1,
+  lentUsd: 100.25,
+  positions: `/v1/positions/${WALLET_ID}`,
 }
 
-const rateAnswer = { chain: 'base-sepolia', protocol: 'aave-v3', asset: 'USDC', apy: 4.1178 }
+const rateAnswer = {
+  chain: 'base-sepolia',
+  alias: 'base',
+  protocol: 'aave-v3',
+  asset: 'USDC',
+  apy: 4.1178,
+}
 
 export const yieldsAnswer = {
   rates: [
-    { ...rateAnswer, chain: 'ethereum-sepolia', asset: 'TUSD', apy: 1.5187 },
-    { ...rateAnswer, chain: 'ethereum-sepolia', protocol: 'compound-v3', apy: 1.2477 },
-    { ...rateAnswer, chain: 'arbitrum-sepolia', apy: 3.5109 },
+    { ...rateAnswer, chain: 'ethereum-sepolia', alias: 'ethereum', asset: 'TUSD', apy: 1.5187 },
+    {
+      ...rateAnswer,
+      chain: 'ethereum-sepolia',
+      alias: 'ethereum',
+      protocol: 'compound-v3',
+      apy: 1.2477,
+    },
+    { ...rateAnswer, chain: 'arbitrum-sepolia', alias: 'arbitrum', apy: 3.5109 },
     rateAnswer,
     { ...rateAnswer, protocol: 'erc4626', apy: 3.6985 },
   ],

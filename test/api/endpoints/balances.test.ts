@@ -48,6 +48,8 @@ async function startHalf(...silent: ChainName[]) {
   }
 }
 
+const nothingLent = ({ id }: { id: string }) => ({ lentUsd: 0, positions: `/v1/positions/${id}` })
+
 describe('GET /v1/balances/:walletId', () => {
   test('every supported chain, without tokens where there are no funds', async () => {
     const wallet = await newWallet()
@@ -55,8 +57,9 @@ describe('GET /v1/balances/:walletId', () => {
     expect([status, headers.get('x-credits-charged')]).toEqual([200, '1'])
     expect(body).toEqual({
       ...{ walletId: wallet.id, address: wallet.address, totalValueUsd: 0 },
+      ...nothingLent(wallet),
       chains: ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'].map((chain) => ({
-        ...{ chain, tokens: [] },
+        ...{ chain, alias: chain.replace('-sepolia', ''), tokens: [] },
       })),
     })
   })
@@ -69,11 +72,11 @@ describe('GET /v1/balances/:walletId', () => {
     const { body } = await get(wallet.id)
     expect(balances.parse(body)).toEqual(body)
     expect(body).toEqual({
-      ...{ walletId: wallet.id, address: wallet.address },
+      ...{ walletId: wallet.id, address: wallet.address, ...nothingLent(wallet) },
       chains: [
-        { chain: 'ethereum-sepolia', tokens: [] },
+        { chain: 'ethereum-sepolia', alias: 'ethereum', tokens: [] },
         {
-          chain: 'arbitrum-sepolia',
+          ...{ chain: 'arbitrum-sepolia', alias: 'arbitrum' },
           tokens: [
             {
               ...{ asset: 'USDC', balance: '250500001', balanceFormatted: '250.500001' },
@@ -82,7 +85,7 @@ describe('GET /v1/balances/:walletId', () => {
           ],
         },
         {
-          chain: 'base-sepolia',
+          ...{ chain: 'base-sepolia', alias: 'base' },
           tokens: [
             {
               ...{ asset: 'USDC', balance: '1', balanceFormatted: '0.000001' },
@@ -110,7 +113,7 @@ describe('GET /v1/balances/:walletId', () => {
     await fresh.stop()
     expect([status, balances.parse(body)]).toEqual([200, body])
     expect(body.chains).toContainEqual({
-      chain: 'base-sepolia',
+      ...{ chain: 'base-sepolia', alias: 'base' },
       tokens: [
         expect.objectContaining({ asset: 'USDC', valueUsd: 0.000007 }),
         expect.objectContaining({ asset: 'ETH', valueUsd: null }),
@@ -133,7 +136,7 @@ describe('GET /v1/balances/:walletId', () => {
         { chain: 'ethereum-sepolia', tokens: [] },
         { chain: 'arbitrum-sepolia', tokens: [{ balance: '5' }] },
       ],
-      unavailable: ['base-sepolia'],
+      ...{ lentUsd: null, unavailable: ['base-sepolia'] },
     })
   })
 

@@ -179,7 +179,8 @@ describe('POST /v1/demo/fund', () => {
     expect(status).toBe(201)
     expect(body).toEqual({
       id: expect.stringMatching(/^fund_/),
-      ...{ walletId, status: 'pending', chain: 'arbitrum-sepolia', asset: 'USDC', amount: 1 },
+      ...{ walletId, status: 'pending', chain: 'arbitrum-sepolia', alias: 'arbitrum' },
+      ...{ asset: 'USDC', amount: 1 },
       createdAt: expect.any(String),
     })
     expect(await fundingsOf(walletId)).toMatchObject([

@@ -102,7 +102,8 @@ describe('GET /v1/positions/:walletId', () => {
     const [first, second, more] = positions.parse(body).positions
     expect(more).toBeUndefined()
     expect(first).toMatchObject({
-      ...{ chain: 'arbitrum-sepolia', protocol: 'aave-v3', asset: 'USDC', deposited: '100' },
+      ...{ chain: 'arbitrum-sepolia', alias: 'arbitrum', protocol: 'aave-v3', asset: 'USDC' },
+      deposited: '100',
       apy: expect.closeTo(3.51, 1),
     })
     // 3.51 % a year for 30 days.
@@ -221,5 +222,33 @@ describe('GET /v1/positions/:walletId', () => {
     const [theirs, unknown] = [await get(id, stranger), await get(unknownId, stranger)]
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+})
+
+describe('GET /v1/balances/:walletId: what is lent', () => {
+  const balancesOf = async ({ id }: WalletBody) =>
+    (await world.api.call('GET', `/v1/balances/${id}`, { key: world.key })).body
+
+  test('the value of the positions with interest, beside the balances', async () => {
+    const wallet = await world.newWallet({ 'base-sepolia': 2n * usdc })
+    await world.supply('base-sepolia', wallet, 3n * usdc)
+    await world.supply('ethereum-sepolia', wallet, 5n * usdc)
+    const body = await balancesOf(wallet)
+    expect(body).toMatchObject({ totalValueUsd: 2, lentUsd: expect.closeTo(8, 4) })
+    const shown = await world.api.call('GET', String(body.positions), { key: world.key })
+    const values = positions.parse(shown.body).positions.map((one) => Number(one.currentValue))
+    expect(values.reduce((sum, value) => sum + value, 0)).toBeCloseTo(Number(body.lentUsd), 4)
+  })
+
+  test('null while a market cannot be read, and the balances are complete', async () => {
+    const wallet = await world.newWallet({ 'arbitrum-sepolia': usdc })
+    const url = world.chains.urls['base-sepolia']
+    const [market] = world.chains.registry.get('base-sepolia').markets
+    const code = await callRpc<string>(url, 'eth_getCode', [market?.receiptToken, 'latest'])
+    await callRpc(url, 'anvil_setCode', [market?.receiptToken, '0xfe'])
+    const body = await balancesOf(wallet)
+    await callRpc(url, 'anvil_setCode', [market?.receiptToken, code])
+    expect(body).toMatchObject({ totalValueUsd: 1, lentUsd: null })
+    expect(body).not.toHaveProperty('unavailable')
   })
 })

@@ -119,6 +119,16 @@ describe('steward intents', () => {
     expect(stdout).toContain(`steward intents retry ${id}`)
   })
 
+  test('a failed intent that was retried prints no retry command', async () => {
+    const id = await events.newIntent(me)
+    await setFailed(events.worker, id, failure)
+    expect(await json('intents', 'get', id)).toMatchObject({ actions: ['retry'] })
+    await json('intents', 'retry', id, '--detach', '--yes')
+    const { stdout } = await user.run(['intents', 'get', id])
+    expect(stdout).toContain('DEPOSIT_FAILED: The market refused.')
+    expect(stdout).not.toContain('steward intents retry')
+  })
+
   test('watch exits with 4 after the timeout and with 130 on Ctrl-C; the intent continues', async () => {
     const id = await events.newIntent(me)
     const late = await user.run(['intents', 'watch', id, '--timeout', '300ms'])

@@ -13,21 +13,33 @@ export function addBalances(program: Command, io: Io): void {
     .action(async (name: string, _options: object, command: Command) => {
       const session = openSession(io, command)
       const balances = await session.steward.balances.get(await walletIdOf(session, name))
-      session.say.show(balances, () => balanceLines(session.say, balances))
+      session.say.show(balances, () => balanceLines(session.say, balances, name))
       warnUnavailable(session.say, balances.unavailable)
     })
 }
 
-function balanceLines(say: Speaker, { chains, totalValueUsd }: Balances): string[] {
+function balanceLines(say: Speaker, balances: Balances, wallet: string): string[] {
+  const { chains, totalValueUsd } = balances
+  const lent = lentLines(balances, wallet)
   const rows = chains.flatMap(({ chain, tokens }) => tokens.map((token) => ({ chain, ...token })))
-  if (rows.length === 0) return ['The wallet is empty. Get test money: steward fund <wallet>']
+  if (rows.length === 0) {
+    const idle = lent.length > 0 ? 'No idle money.' : 'The wallet is empty.'
+    return [...lent, `${idle} Get test money: steward fund ${wallet}`]
+  }
   const lines = say.table(rows, [
     { title: 'CHAIN', of: ({ chain }) => chain },
     { title: 'ASSET', of: ({ asset }) => asset },
     { title: 'BALANCE', of: ({ balanceFormatted }) => balanceFormatted, isNumber: true },
     { title: 'USD', of: ({ valueUsd }) => formatUsd(valueUsd), isNumber: true },
   ])
-  return [...lines, `Total ${formatUsd(totalValueUsd)}`]
+  return [...lines, `Total ${formatUsd(totalValueUsd)}`, ...lent]
+}
+
+/** What is lent besides the balances, and the command that shows it. No line without lent money. */
+function lentLines({ lentUsd }: Balances, wallet: string): string[] {
+  if (lentUsd === 0) return []
+  const value = lentUsd === null ? 'unknown' : formatUsd(lentUsd)
+  return [`Lent ${value}. Show it: steward positions ${wallet}`]
 }
 
 /** Warns about chains without an answer: their balances are unknown, not zero. */

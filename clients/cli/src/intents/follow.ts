@@ -3,7 +3,14 @@ import { CommandError, exitCodes } from '../exit.js'
 import { beginTimeline, describeFunds, describeIntent, applyEvent } from './timeline.js'
 import { createLive, spinner } from '../terminal/live.js'
 import { signs } from '../terminal/io.js'
-import { formatClock, formatDuration, formatUsd, plain, shorten } from '../terminal/text.js'
+import {
+  formatClock,
+  formatDuration,
+  formatTime,
+  formatUsd,
+  plain,
+  shorten,
+} from '../terminal/text.js'
 import type { Event, Intent } from '@steward/sdk'
 import type { Session } from '../session.js'
 import type { StepView, Timeline } from './timeline.js'
@@ -66,7 +73,7 @@ function leftAlone(
 
 /** The result of an ended intent, as lines of text. */
 export function endLines(intent: Intent, { paint }: Output): string[] {
-  const { id, status, results, error, createdAt, endedAt } = intent
+  const { id, status, results, createdAt, endedAt } = intent
   const isDone = status === 'completed'
   const sign = isDone ? paint.green(signs.done) : paint.red(signs.failed)
   const took = endedAt ? [formatDuration(Date.parse(endedAt) - Date.parse(createdAt))] : []
@@ -75,8 +82,15 @@ export function endLines(intent: Intent, { paint }: Output): string[] {
   const head = [plain(describeIntent(intent)), ...(isDone ? [...took, ...gas] : [])].join(', ')
   if (isDone) return [`${sign} ${head}`, `  ${paint.dim(id)}`]
   const money = describeFunds(intent).map((line) => `  Funds: ${plain(line)}`)
-  const next = error?.code === 'CANCELLED' ? [] : [`  Retry: steward intents retry ${id}`]
-  return [`${sign} ${head}`, ...money, ...next]
+  return [`${sign} ${head}`, ...money, ...nextLines(intent)]
+}
+
+/** The command that continues a failed intent, when it succeeds now or from a known time on. */
+function nextLines({ id, actions, retryFrom, error }: Intent): string[] {
+  if (error?.code === 'CANCELLED') return []
+  const command = `steward intents retry ${id}`
+  if (actions.includes('retry')) return [`  Retry: ${command}`]
+  return retryFrom ? [`  Retry from ${formatTime(retryFrom)} on: ${command}`] : []
 }
 
 /** @throws {CommandError} without a message when the intent has not completed: the reason is already printed. */

@@ -15,8 +15,13 @@ export type Balances = {
   walletId: string
   address: string
   /** `tokens` is empty on a chain without funds. */
-  chains: { chain: string; tokens: TokenBalance[] }[]
+  chains: { chain: string; alias: string; tokens: TokenBalance[] }[]
+  /** Without what is lent. */
   totalValueUsd: number
+  /** What the wallet has lent, with interest. Null while a chain, a market or a price cannot be read. */
+  lentUsd: number | null
+  /** Path of the positions. */
+  positions: string
   /** Chains without an answer. */
   unavailable?: string[]
 }

@@ -7,6 +7,7 @@ export type Funding = {
   walletId: string
   status: Known<'pending' | 'completed' | 'failed'>
   chain: string
+  alias: string
   asset: string
   amount: number
   waitingFor?: WaitingFor

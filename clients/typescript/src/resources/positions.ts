@@ -4,6 +4,7 @@ import type { CallOptions } from '../http/send.js'
 /** A position of a wallet in one protocol on one chain. Amounts are whole tokens as decimal text. */
 export type Position = {
   chain: string
+  alias: string
   protocol: string
   asset: string
   deposited: string

@@ -3,17 +3,31 @@ import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions } from '../http/send.js'
 
 /** `apy` in percent per year. */
-export type YieldRate = { chain: string; protocol: string; asset: string; apy: number }
+export type YieldRate = {
+  chain: string
+  /** Short name of the chain. */
+  alias: string
+  protocol: string
+  asset: string
+  apy: number
+}
 
 export type BestYield = {
   chain: string
+  alias: string
   protocol?: string
   asset: string
   apy: number
   reasoning: string
 }
 
-export type DisabledMarket = { chain: string; protocol: string; asset?: string; reason: string }
+export type DisabledMarket = {
+  chain: string
+  alias: string
+  protocol: string
+  asset?: string
+  reason: string
+}
 
 export type Yields = {
   rates: YieldRate[]

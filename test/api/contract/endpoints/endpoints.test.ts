@@ -103,7 +103,7 @@ describe('GET /balances/:walletId', () => {
 
   test('response 200: the balances object', async () => {
     const { status, body } = await get(`/v1/balances/${ids.walletId}`)
-    const fields = ['walletId', 'address', 'chains', 'totalValueUsd']
+    const fields = ['walletId', 'address', 'chains', 'totalValueUsd', 'lentUsd', 'positions']
     expect([status, Object.keys(body).sort()]).toEqual([200, fields.sort()])
   })
 })

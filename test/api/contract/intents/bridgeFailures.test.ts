@@ -68,7 +68,7 @@ describe('Intent failure reasons of bridges', () => {
     expect(await get(`/intents/${id}`)).toMatchObject({ status: 'failed', error })
     const { chains } = await get(`/balances/${wallet.id}`)
     const tokens = [expect.objectContaining({ asset: 'USDC', balance: '1000000' })]
-    expect(chains).toContainEqual({ chain: 'arbitrum-sepolia', tokens })
+    expect(chains).toContainEqual({ chain: 'arbitrum-sepolia', alias: 'arbitrum', tokens })
   })
 
   test('BRIDGE_TIMEOUT is transient: the burned money is late, and the intent waits', async () => {

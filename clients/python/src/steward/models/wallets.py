@@ -36,16 +36,19 @@ class ChainBalances(Model):
     """The balances of a wallet on one chain."""
 
     chain: str
+    alias: str
     tokens: list[TokenBalance]
 
 
 class Balances(Model):
-    """The balances of a wallet. `unavailable` lists chains that do not respond."""
+    """The balances of a wallet. `lent_usd` is what it has lent besides, None while it is unknown."""
 
     wallet_id: str
     address: str
     chains: list[ChainBalances]
     total_value_usd: float
+    lent_usd: float | None
+    positions: str
     unavailable: list[str] | None = None
 
 
@@ -53,6 +56,7 @@ class Position(Model):
     """Money lent to one protocol on one chain, in whole tokens."""
 
     chain: str
+    alias: str
     protocol: str
     asset: str
     deposited: Decimal
@@ -86,6 +90,7 @@ class Funding(Model):
     wallet_id: str
     status: Literal["pending", "completed", "failed"] | str
     chain: str
+    alias: str
     asset: str
     amount: Decimal
     waiting_for: WaitingFor | None = None

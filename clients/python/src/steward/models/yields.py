@@ -11,6 +11,7 @@ class YieldRate(Model):
     """The current rate of a market. `apy` is in percent."""
 
     chain: str
+    alias: str
     protocol: str
     asset: str
     apy: float
@@ -20,6 +21,7 @@ class BestYield(Model):
     """The rate with the highest APY."""
 
     chain: str
+    alias: str
     protocol: str | None = None
     asset: str
     apy: float
@@ -30,6 +32,7 @@ class DisabledMarket(Model):
     """A market without a current rate."""
 
     chain: str
+    alias: str
     protocol: str
     asset: str | None = None
     reason: str
@@ -48,6 +51,7 @@ class YieldSnapshot(Model):
     """A past rate of a market. `apy` is in percent."""
 
     chain: str
+    alias: str
     protocol: str
     asset: str
     apy: float
