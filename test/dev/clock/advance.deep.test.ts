@@ -84,7 +84,7 @@ describe('npm run devnet -- fund', () => {
   })
 
   test.each([
-    ['an unknown wallet', ['nobody', '1'], 'No wallet has'],
+    ['an unknown wallet', ['stranger', '1'], 'No wallet has'],
     ['no amount', ['rich', '0'], 'above zero'],
     ['an asset that the chain does not have', ['rich', '1', '--asset', 'TUSD'], 'has no TUSD'],
     ['an unknown chain', ['rich', '1', '--chain', 'base'], 'base is no chain'],
