@@ -64,17 +64,22 @@ const anyPort = Object.fromEntries(
  * names a server, the stack gets its own namespace there, the same one for the same `home`.
  *
  * @param env - Additional environment variables.
+ * @param args - Additional arguments of `npm start`.
  */
-export function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
-  return timed('stack', () => start(home, env))
+export function startStack(
+  home: string,
+  env: NodeJS.ProcessEnv = {},
+  args: string[] = [],
+): Promise<Stack> {
+  return timed('stack', () => start(home, env, args))
 }
 
-async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
+async function start(home: string, env: NodeJS.ProcessEnv, args: string[]): Promise<Stack> {
   const shared = env.TEMPORAL_ADDRESS ? undefined : process.env.TEMPORAL_ADDRESS
   const namespace = shared && (await openNamespace(shared, home))
   const child = spawn(
     process.execPath,
-    ['--enable-source-maps', join(root, 'dev', 'start.mjs'), '--no-demo'],
+    ['--enable-source-maps', join(root, 'dev', 'start.mjs'), '--no-demo', ...args],
     {
       cwd: root,
       env: {

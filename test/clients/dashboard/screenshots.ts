@@ -1,22 +1,15 @@
-import { mkdir } from 'node:fs/promises'
+import { copyFile, mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { connect, type Db } from '../../../db/client/connect.js'
-import {
-  createClient,
-  createHome,
-  removeHome,
-  startStack,
-  until,
-  type Stack,
-} from '../../e2e/stack.js'
-import { startReceiver } from '../../activities/webhooks/receiver.js'
+import { connect } from '../../../db/client/connect.js'
+import { createClient, createHome, removeHome, startStack, type Stack } from '../../e2e/stack.js'
 import { openBrowser } from './browser.js'
 import { createPeople, untilShown } from './people.js'
 import type { Page } from 'playwright-core'
 
 /**
- * Takes screenshots of every dashboard page, in both themes and two widths. Starts its own stack with intents in every
- * state. Usage: `npm run screenshots -- [folder]`; the default folder is `.steward/screenshots`.
+ * Takes screenshots of every dashboard page, in both themes and two widths. Starts its own stack with the sample
+ * data. Usage: `npm run screenshots -- [folder]`; the default folder is `.steward/screenshots`. It also
+ * updates the pictures of `docs/gallery`.
  */
 
 const EMAIL = 'ada@example.com'
@@ -26,41 +19,32 @@ const HEIGHT = 820
 
 type Seeds = Record<'walletId' | 'lent' | 'failed' | 'waiting' | 'webhook', string>
 
-const FUNDINGS = 5
-
-/** Creates a completed lend over a bridge, a lend with a simulated failure and a lend that waits for its attestation. */
-async function seed({ facts }: Stack, receiverUrl: string): Promise<Seeds> {
+/** Resources of the sample data that the pages show: those of its users alice and farid. */
+async function findSeeds({ facts }: Stack): Promise<Seeds> {
   const call = createClient(facts)
-  const order = async (path: string, body: object) => {
-    const answer = await call('POST', path, body)
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
-    return answer.body as { id: string }
+  const idOf = (body: unknown) => (body as { id: string }).id
+  const { body: alice } = await call('GET', '/wallets/alice')
+  const firstIntent = async (query: string) => {
+    const { body } = await call('GET', `/intents?limit=1&${query}`)
+    return idOf((body.data as unknown[])[0])
   }
-  const { id: walletId } = await order('/wallets', { userId: 'ada' })
-  for (let given = 0; given < FUNDINGS; given += 1) await order('/demo/fund', { walletId })
-  const balances = () => call('GET', `/balances/${walletId}`)
-  await until(balances, ({ body }) => JSON.stringify(body).includes(`"${FUNDINGS}"`))
-  const lend = (amount: number, more: object = {}) =>
-    order('/intents', { walletId, action: 'lend', amount, ...more })
-  const untilStatus = (id: string, passes: RegExp) =>
-    until(
-      () => call('GET', `/intents/${id}`),
-      ({ body }) => passes.test(String(body.status)),
-    )
-  const lent = await lend(2.5)
-  await untilStatus(lent.id, /completed/)
-  const here = { chain: 'arbitrum-sepolia', metadata: { simulate: 'DEPOSIT_FAILED' } }
-  const failed = await lend(0.75, here)
-  await untilStatus(failed.id, /failed/)
-  const faults = { method: 'POST', body: JSON.stringify({ stuck: true }) }
-  await fetch(`${facts.attestationUrl}/dev/faults`, faults)
-  const waiting = await lend(1)
-  await untilStatus(waiting.id, /executing/)
-  const webhook = await order('/webhooks', { url: receiverUrl, description: 'Ledger service' })
-  await order(`/webhooks/${webhook.id}/test`, {})
-  const ids = { lent: lent.id, failed: failed.id, waiting: waiting.id }
-  return { ...ids, walletId, webhook: webhook.id }
+  const { body: webhooks } = await call('GET', '/webhooks')
+  const walletId = idOf(alice)
+  const mine = `walletId=${walletId}`
+  return {
+    walletId,
+    lent: await firstIntent(`${mine}&action=lend&status=completed&createdBefore=${daysAgo(8)}`),
+    failed: await firstIntent('action=lend&status=failed'),
+    waiting: await firstIntent('status=executing'),
+    webhook: idOf(
+      (webhooks.data as { description: string }[]).find(({ description }) =>
+        /Ledger/.test(description),
+      ),
+    ),
+  }
 }
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
 /** Names of the screenshots and their paths below `/dashboard`. */
 const placesOf = ({
@@ -88,37 +72,6 @@ const placesOf = ({
   ['system', '/system'],
 ]
 
-const HOURS = 7 * 24
-
-/** Inserts a past week: rates of each market around the current one, and requests. */
-async function seedPast(db: Db): Promise<void> {
-  await db.raw(
-    `insert into yield_snapshot (chain, protocol, asset, market, apy_percent, taken_at)
-     select chain, protocol, asset, market, round((apy_percent * (1 + 0.12 * sin(h / (7.0 + n)) +
-       0.05 * sin(h / 2.3 + n)))::numeric, 4), date_trunc('hour', now()) - h * interval '1 hour'
-     from (select distinct on (chain, protocol, asset) *, row_number() over (order by chain, protocol) as n
-           from yield_snapshot order by chain, protocol, asset, id desc) latest
-       cross join generate_series(1, ?::int) h`,
-    [HOURS],
-  )
-  const { id } = await db('account').orderBy('created_at').first<{ id: string }>('id')
-  const [key] = await db('api_key').where({ account_id: id }).pluck<string[]>('id')
-  const endpoints = {
-    'GET /v1/balances/:walletId': 160,
-    'GET /v1/yields': 90,
-    'POST /v1/intents': 24,
-  }
-  for (const [endpoint, most] of Object.entries(endpoints)) {
-    await db.raw(
-      `insert into request_day (account_id, caller_id, endpoint, day, requests, errors, credits)
-       select ?, ?, ?, current_date - d, requests, requests / 40, requests
-       from generate_series(1, 29) d cross join lateral
-         (select round(?::int * (0.65 + 0.35 * sin(d * 1.7)))::int as requests) x on conflict do nothing`,
-      [id, key ?? '', endpoint, most],
-    )
-  }
-}
-
 /** Time for a preview and a chart to render after the page. */
 const SETTLE_MS = 1_500
 
@@ -129,6 +82,20 @@ async function photograph(page: Page, name: string, folder: string): Promise<voi
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.screenshot({ path: path.join(folder, `${name}-${colorScheme}-${width}.png`) })
     }
+  }
+}
+
+/** Pictures of the documentation, in `docs/gallery`, and the screenshots that they show. */
+const gallery = {
+  'intent-dark': 'intent-completed-dark-1280',
+  'intents-light': 'intents-light-1280',
+  'new-intent-light': 'new-intent-light-1280',
+  'yields-dark': 'yields-dark-1280',
+}
+
+async function copyToGallery(folder: string): Promise<void> {
+  for (const [picture, name] of Object.entries(gallery)) {
+    await copyFile(path.join(folder, `${name}.png`), path.join('docs/gallery', `${picture}.png`))
   }
 }
 
@@ -144,12 +111,10 @@ async function main(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const browser = await openBrowser()
   const home = await createHome()
-  const stack = await startStack(home)
+  const stack = await startStack(home, {}, ['--sample-data'])
   const db = connect(stack.facts.databaseUrl, 2)
-  const receiver = await startReceiver(() => ({ status: 200, text: 'stored' }))
   try {
-    const seeds = await seed(stack, receiver.url)
-    await seedPast(db)
+    const seeds = await findSeeds(stack)
     const people = createPeople(browser, { host: stack.facts.hostUrl, db })
     const visitor = { email: EMAIL, role: 'owner' as const, isOperator: true }
     const { page, faults } = await people.join(visitor)
@@ -161,12 +126,12 @@ async function main(folder: string): Promise<void> {
       await photograph(page, name, folder)
       console.log(`${name}, first contentful paint after ${await paintedMs(page)} ms`)
     }
+    await copyToGallery(folder)
     for (const fault of faults) console.error(fault)
     process.exitCode = faults.length > 0 ? 1 : 0
   } finally {
     await browser.close()
     await db.destroy()
-    await receiver.stop()
     await stack.stop()
     removeHome(home)
   }
