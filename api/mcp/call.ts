@@ -46,7 +46,7 @@ export async function openCall(
         return toResult(JSON.parse(text) as Record<string, unknown>)
       } catch (error) {
         const known = noteError(services.log, response, ofPreview(error))
-        const shown = toToolError(known, Object.keys((tool.inputSchema.properties ?? {}) as object))
+        const shown = toToolError(known, Object.keys(tool.inputSchema.properties ?? {}))
         return { ...toResult(errorBody(shown, context.requestId)), isError: true }
       }
     },

@@ -10,7 +10,6 @@ import {
   type IntentRequest,
   type LifecycleStatus,
   type Progress,
-  type PlanStep,
 } from '../../../domain/intent/intent.js'
 import { possibleActions } from '../../../domain/intent/possibleActions.js'
 import { resultsOf } from '../../../domain/intent/results.js'
@@ -24,6 +23,7 @@ import {
 import { waitingMessage, type WaitingFor } from '../../../domain/intent/waiting.js'
 import { bridgeOf } from '../../../evm/bridges/bridges.js'
 import { requestOf } from '../../../db/intents/storedRequest.js'
+import { planBody } from './planBody.js'
 import type { Caller } from '../../http/auth/caller.js'
 import type { StoredIntent } from '../../../db/intents/intents.js'
 
@@ -186,26 +186,4 @@ export function previewBody(
   const units = amountUnits === 'max' ? plannedWithdrawal(plan) : amountUnits
   const amount = Number(assetText(units))
   return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan, null) }
-}
-
-/** The public fields of a plan, with the state of each step. */
-function planBody({ steps, ...plan }: StepPlan, timelines: StepTimeline[] | null) {
-  return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...timelines?.[i] })) }
-}
-
-function stepBody(step: PlanStep) {
-  const { type, sequence, protocol, asset, amount } = step
-  switch (type) {
-    case 'deposit':
-    case 'withdraw':
-      return { type, sequence, chain: step.chain, protocol, asset, amount }
-    case 'bridge': {
-      const { from, to, speed, maxFee, arrives } = step
-      return { type, sequence, from, to, protocol, asset, amount, speed, maxFee, arrives }
-    }
-    case 'swap': {
-      const { chain, toAsset, arrives, minimum } = step
-      return { type, sequence, chain, protocol, asset, amount, toAsset, arrives, minimum }
-    }
-  }
 }

@@ -16,7 +16,7 @@ export async function readJson(
   const isOptional = body.safeParse(undefined).success
   if (!hasBody(request)) {
     if (isOptional) return
-    throw noBody()
+    throw emptyBody()
   }
   if (!request.is('application/json')) {
     throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
@@ -31,11 +31,11 @@ export async function readJson(
   })
   const bytes: unknown = request.body
   const isEmpty = !(bytes instanceof Uint8Array) || bytes.length === 0
-  if (isEmpty && !isOptional) throw noBody()
+  if (isEmpty && !isOptional) throw emptyBody()
   request.body = isEmpty ? undefined : parseJson(bytes)
 }
 
-const noBody = () => invalidRequest('', 'The body is empty. Send a JSON object.')
+const emptyBody = () => invalidRequest('', 'The body is empty. Send a JSON object.')
 
 const readBytes = express.raw({ limit: '16kb', type: () => true })
 

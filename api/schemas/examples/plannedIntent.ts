@@ -7,6 +7,8 @@ export const bridgeStep = {
   sequence: 1,
   from: 'arbitrum-sepolia',
   to: 'base-sepolia',
+  fromAlias: 'arbitrum',
+  toAlias: 'base',
   protocol: 'cctp',
   asset: 'USDC',
   amount: '1',
@@ -19,6 +21,7 @@ export const depositStep = {
   type: 'deposit',
   sequence: 2,
   chain: 'base-sepolia',
+  alias: 'base',
   protocol: 'aave-v3',
   asset: 'USDC',
   amount: '0.9999',
@@ -27,6 +30,7 @@ export const depositStep = {
 export const executionPlan = {
   strategy: 'single-bridge',
   targetChain: 'base-sepolia',
+  targetAlias: 'base',
   targetProtocol: 'aave-v3',
   expectedApy: 4.1178,
   estimatedGasUsd: 0.017896,
@@ -37,6 +41,7 @@ export const executionPlan = {
   alternatives: [
     {
       chain: 'base-sepolia',
+      alias: 'base',
       protocol: 'erc4626',
       asset: 'USDC',
       apy: 3.6985,
@@ -45,6 +50,7 @@ export const executionPlan = {
     },
     {
       chain: 'arbitrum-sepolia',
+      alias: 'arbitrum',
       protocol: 'aave-v3',
       asset: 'USDC',
       apy: 3.5109,

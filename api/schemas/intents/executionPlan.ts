@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { strategies, warningCodes } from '../../../domain/intent/intent.js'
-import { apy, asset, chain, decimalText, figure, protocol, text } from '../fields.js'
+import { alias, apy, asset, chain, decimalText, figure, protocol, text } from '../fields.js'
 import { part, stepStatus, times, waitingFor } from '../timeline.js'
 
 /** The plan of an intent: its steps, and why it was chosen. */
@@ -16,7 +16,10 @@ const step = z
       .meta({ description: 'Place in the order, from 1.', examples: [1] }),
     from: chain.optional().meta({ description: 'Source chain of a bridge.' }),
     to: chain.optional().meta({ description: 'Destination chain of a bridge.' }),
+    fromAlias: alias.optional().meta({ description: 'Alias of `from`.' }),
+    toAlias: alias.optional().meta({ description: 'Alias of `to`.' }),
     chain: chain.optional().meta({ description: 'Chain of a deposit, withdrawal or swap.' }),
+    alias: alias.optional().meta({ description: 'Alias of `chain`.' }),
     protocol: protocol.optional(),
     asset,
     amount: decimalText(
@@ -56,6 +59,7 @@ const warning = z
 const alternative = z
   .strictObject({
     chain,
+    alias,
     protocol,
     asset,
     apy,
@@ -73,6 +77,7 @@ export const executionPlan = z
       .enum(strategies)
       .meta({ description: 'Kind of plan.', examples: ['single-bridge'] }),
     targetChain: text('Chain where the money ends.', 'base-sepolia'),
+    targetAlias: alias.meta({ description: 'Alias of `targetChain`.' }),
     targetProtocol: protocol.optional(),
     expectedApy: apy.optional(),
     steps: z.array(step).meta({ description: 'In the order of execution.' }),

@@ -71,8 +71,11 @@ export type Step = {
   /** Source and destination chain of a bridge. */
   from?: string
   to?: string
+  fromAlias?: string
+  toAlias?: string
   /** Chain of every other step. */
   chain?: string
+  alias?: string
   protocol?: string
   asset: string
   amount: string
@@ -99,6 +102,7 @@ export type PlanWarning = {
 /** A market that was not chosen. `netUsd`: earnings of a year minus the costs to get there. */
 export type PlanAlternative = {
   chain: string
+  alias: string
   protocol: string
   asset: string
   apy: number
@@ -109,6 +113,7 @@ export type PlanAlternative = {
 export type ExecutionPlan = {
   strategy: Known<'direct-deposit' | 'single-bridge' | 'direct-withdraw' | 'direct-bridge'>
   targetChain: string
+  targetAlias: string
   targetProtocol?: string
   expectedApy?: number
   steps: Step[]

@@ -41,19 +41,19 @@ describe('POST /v1/intents: a lend from another chain', () => {
     expect(answer.status).toBe(201)
     expect(planOf(answer)).toEqual({
       strategy: 'single-bridge',
-      targetChain: 'base-sepolia',
-      targetProtocol: 'aave-v3',
+      ...{ targetChain: 'base-sepolia', targetAlias: 'base', targetProtocol: 'aave-v3' },
       expectedApy: expect.closeTo(4.12, 2),
       steps: [
         {
           ...{ type: 'bridge', sequence: 1, from: 'arbitrum-sepolia', to: 'base-sepolia' },
+          ...{ fromAlias: 'arbitrum', toAlias: 'base' },
           ...{ protocol: 'cctp', asset: 'USDC', amount: '12.5', speed: 'fast' },
           ...{ maxFee: '0.0015', arrives: '12.49875' },
           ...bridgeNotBegun('arbitrum-sepolia', 'base-sepolia'),
         },
         {
-          ...{ type: 'deposit', sequence: 2, chain: 'base-sepolia', protocol: 'aave-v3' },
-          ...{ asset: 'USDC', amount: '12.49875', status: 'pending' },
+          ...{ type: 'deposit', sequence: 2, chain: 'base-sepolia', alias: 'base' },
+          ...{ protocol: 'aave-v3', asset: 'USDC', amount: '12.49875', status: 'pending' },
         },
       ],
       estimatedGasUsd: expect.any(Number),
@@ -62,7 +62,10 @@ describe('POST /v1/intents: a lend from another chain', () => {
       warnings: [{ code: 'NOT_WORTH_IT', message: expect.any(String) }],
       alternatives: [
         ...['base-sepolia', 'arbitrum-sepolia', 'ethereum-sepolia', 'ethereum-sepolia'],
-      ].map((chain): unknown => expect.objectContaining({ chain, why: expect.any(String) })),
+      ].map((chain): unknown => {
+        const alias = chain.replace('-sepolia', '')
+        return expect.objectContaining({ chain, alias, why: expect.any(String) })
+      }),
     })
   })
 

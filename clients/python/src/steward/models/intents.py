@@ -53,7 +53,10 @@ class Step(Model):
     sequence: int
     from_: str | None = Field(default=None, alias="from")
     to: str | None = None
+    from_alias: str | None = None
+    to_alias: str | None = None
     chain: str | None = None
+    alias: str | None = None
     protocol: str | None = None
     asset: str
     amount: Decimal
@@ -81,6 +84,7 @@ class PlanAlternative(Model):
     """A market that the plan does not use, and the reason."""
 
     chain: str
+    alias: str
     protocol: str
     asset: str
     apy: float
@@ -93,6 +97,7 @@ class ExecutionPlan(Model):
 
     strategy: str
     target_chain: str
+    target_alias: str
     target_protocol: str | None = None
     expected_apy: float | None = None
     steps: list[Step]
