@@ -24,7 +24,7 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 /** Names of the fields of a schema, and its listed values. */
 function wordsIn(schema: unknown): string[] {
   return objectsIn(schema).flatMap((one) => [
-    ...Object.keys((one.properties ?? {}) as object),
+    ...Object.keys(one.properties ?? {}),
     ...[one.enum, one.examples, one.const].flat().filter((value) => typeof value === 'string'),
   ])
 }

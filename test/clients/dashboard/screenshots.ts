@@ -34,7 +34,7 @@ async function findSeeds({ facts }: Stack): Promise<Seeds> {
   return {
     walletId,
     lent: await firstIntent(`${mine}&action=lend&status=completed&createdBefore=${daysAgo(8)}`),
-    failed: await firstIntent('action=lend&status=failed'),
+    failed: await firstIntent('action=lend&errorCode=DEPOSIT_FAILED'),
     waiting: await firstIntent('status=executing'),
     webhook: idOf(
       (webhooks.data as { description: string }[]).find(({ description }) =>

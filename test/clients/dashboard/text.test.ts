@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import {
   amountText,
+  centsText,
   percentText,
   sumText,
   usdText,
@@ -16,6 +17,20 @@ import { shorten } from '../../../clients/dashboard/src/text/shorten.js'
 import { agoText, durationText } from '../../../clients/dashboard/src/text/time.js'
 
 const EN = 'en'
+
+describe('centsText', () => {
+  test.each([
+    ['1234.509', '1,234.50'],
+    ['0.004', '< 0.01'],
+    ['-0.004', '−< 0.01'],
+    ['-1.239', '−1.23'],
+    ['7', '7.00'],
+    ['0', '0'],
+    ['0.00', '0'],
+  ])('cuts %s to %s', (amount, shown) => {
+    expect(centsText(amount, EN)).toBe(shown)
+  })
+})
 
 describe('amountText', () => {
   test.each([

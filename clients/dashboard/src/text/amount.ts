@@ -18,6 +18,20 @@ export function amountText(amount: string | number, locale?: string): string {
   return `${sign}${BigInt(whole).toLocaleString(locale)}${decimals}${rest ? '…' : ''}`
 }
 
+/**
+ * Cuts an amount to two decimals, for lists. A positive amount below a cent is never shown as zero.
+ *
+ * @param amount - Decimal text in whole tokens, e.g. `1234.509`.
+ * @returns `1,234.50`, `< 0.01`, or `0` for exactly zero.
+ */
+export function centsText(amount: string, locale?: string): string {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  const cents = fraction.slice(0, 2).padEnd(2, '0')
+  const isZero = !/[1-9]/.test(whole + cents)
+  if (isZero) return /[1-9]/.test(fraction) ? `${amount.startsWith('-') ? '−' : ''}< 0.01` : '0'
+  return amountText(`${whole}.${cents}`, locale)
+}
+
 /** The decimal text of a JSON number, without an exponent. */
 function plainDecimal(amount: string | number): string {
   if (typeof amount === 'string') return amount
@@ -41,9 +55,11 @@ export function usdText(usd: number | null, locale?: string): string {
   return `${sign}$${size.toLocaleString(locale, style)}`
 }
 
-/** An estimate in dollars: `about $0.02`, or `unknown`. */
-export const aboutUsd = (usd: number | null) =>
-  usd === null ? usdText(usd) : `about ${usdText(usd)}`
+/** An estimate in dollars: `about $0.02`, `< $0.01` or `unknown`. */
+export function aboutUsd(usd: number | null): string {
+  const text = usdText(usd)
+  return text.startsWith('$') ? `about ${text}` : text
+}
 
 /** A yearly yield in percent: `4.12 %`. */
 export const percentText = (percent: number, locale?: string) =>

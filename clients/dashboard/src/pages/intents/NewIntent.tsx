@@ -54,9 +54,7 @@ function NewIntentForm() {
   const target = preview.data?.executionPlan.targetChain
   return (
     <>
-      <PageHead title="New intent">
-        What you ask for on the left, what would happen on the right.
-      </PageHead>
+      <PageHead title="New intent">Fill in the form, read the plan, then send it.</PageHead>
       <div className="grid gap-x-12 gap-y-8 lg:grid-cols-[22rem_minmax(0,1fr)]">
         <form onSubmit={onSubmit} className="space-y-3">
           <IntentFields

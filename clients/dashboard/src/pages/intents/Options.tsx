@@ -17,7 +17,7 @@ export function Warnings({ plan: { warnings } }: { plan: IntentPlan }) {
 }
 
 const columns: Column<AlternativeMarket>[] = [
-  { name: 'Market', cell: marketText },
+  { name: 'Market', width: 'w-60 max-sm:w-auto', cell: marketText },
   { name: 'Rate', width: 'w-20', align: 'right', cell: ({ apy }) => percentText(apy) },
   {
     name: 'Net per year',

@@ -18,7 +18,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Intent',
-    width: 'w-44',
+    width: 'w-36',
     from: 'lg',
     cell: ({ id }) => (
       <span title={id} className="align-middle font-mono text-xs text-ink-2">
@@ -36,7 +36,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'User',
-    width: 'w-36',
+    width: 'w-28',
     from: 'md',
     cell: ({ walletId, userId }) => (
       <Link
@@ -62,10 +62,11 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Chain',
+    width: 'w-56 max-lg:w-44',
     from: 'md',
     cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
   },
-  timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-28 max-sm:w-24' }),
+  timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-24' }),
 ]
 
 /** Table columns of the intents of one wallet. */

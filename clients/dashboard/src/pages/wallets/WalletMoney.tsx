@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { balancesQuery, positionsQuery } from '../../api/queries.js'
-import { sumText, usdText } from '../../text/amount.js'
+import { centsText, sumText, usdText } from '../../text/amount.js'
 import { chainText } from '../../text/names.js'
 import { Amount } from '../../ui/values/Amount.js'
 
@@ -34,6 +34,7 @@ function PositionSum({ walletId, of }: Props & { of: 'currentValue' | 'earned' }
         <Amount
           amount={sum}
           asset={asset}
+          text={centsText(sum)}
           className={of === 'currentValue' ? '' : sum.startsWith('-') ? 'text-failed' : 'text-done'}
         />
       </span>

@@ -85,13 +85,17 @@ const chartOf = ({ times, values }: Series): ChartData => ({
   tickText: (percent) => `${percent.toLocaleString()} %`,
   times: times.map((seconds) => seconds * 1_000),
   timeText: (at) => momentOf(at, 'local'),
-  series: [...values].map(([key, line], index) => ({
+  series: byLastRate(values).map(([key, line], index) => ({
     name: nameOf(key),
     color: colors[index % colors.length] ?? 'accent',
     isDashed: index >= colors.length,
     values: line,
   })),
 })
+
+/** The markets in the order of the table, the best rate first. */
+const byLastRate = (values: Series['values']) =>
+  [...values].sort(([, a], [, b]) => (b.at(-1) ?? 0) - (a.at(-1) ?? 0))
 
 function nameOf(key: string): string {
   const [chain = '', protocol = '', asset = ''] = key.split(' ')

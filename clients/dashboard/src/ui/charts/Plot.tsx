@@ -105,6 +105,10 @@ function Bars({ layout: { xOf, yOf, bottom, barWidth }, data: { series, times } 
   ))
 }
 
+/** Whether a line connects the value with the one before or after it. */
+const hasNeighbour = (values: readonly (number | null)[], index: number) =>
+  typeof values[index - 1] === 'number' || typeof values[index + 1] === 'number'
+
 function Lines({ layout, data: { series }, cursor }: Drawn & { cursor: number | undefined }) {
   const { xOf, yOf, top, bottom } = layout
   return (
@@ -126,6 +130,19 @@ function Lines({ layout, data: { series }, cursor }: Drawn & { cursor: number | 
           strokeDasharray={isDashed ? '5 4' : undefined}
         />
       ))}
+      {series.map(({ name, color, values }) =>
+        values.map((value, index) =>
+          value === null || hasNeighbour(values, index) ? null : (
+            <circle
+              key={`${name} ${index}`}
+              cx={xOf(index)}
+              cy={yOf(value)}
+              r="2.5"
+              className={fill[color]}
+            />
+          ),
+        ),
+      )}
       {cursor !== undefined &&
         series.map(({ name, color, values }) => {
           const value = values[cursor]
