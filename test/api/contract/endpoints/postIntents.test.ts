@@ -203,7 +203,10 @@ describe('POST /intents: responses', () => {
     const { status, body } = await lend()
     const fields = ['id', 'walletId', 'status', 'action', 'amount', 'asset', 'createdAt']
     expect(status).toBe(201)
-    const besides = ['actions', 'executionPlan', 'currentStep', 'funds', 'updatedAt', 'waitingFor']
+    const besides = [
+      ...['userId', 'requestId', 'actions', 'executionPlan', 'currentStep', 'funds'],
+      ...['updatedAt', 'waitingFor'],
+    ]
     expect(Object.keys(body).sort()).toEqual([...fields, ...besides].sort())
   })
 
