@@ -50,7 +50,7 @@ async function callsOf(method: 'GET' | 'POST', path: string, body?: object): Pro
 // One call for each block that is read, and one more where a question hangs on an answer: the worth of a vault's
 // shares on their number, a quote on what can be withdrawn.
 test.each([
-  ['balances', [1, 1, 1]],
+  ['balances', [1, 1, 2]],
   ['yields', [1, 1, 1]],
   ['positions', [2, 2, 3]],
 ])('GET /v1/%s reads each chain with few calls', async (name, expected) => {

@@ -19,7 +19,7 @@ SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 NAMES = {"DryRun": "Preview"}
 PAGES = {name for name in SCHEMAS if name.endswith("List")} | {"YieldHistory"}
 # Schemas of requests, errors and operators, and parts of other objects.
-EXCLUDED = re.compile(r"Request$|Error$|^(Issue|Readiness|ChainState|ServiceBalance)$")
+EXCLUDED = re.compile(r"Request$|Error$|^(Issue|Readiness|ReadinessProbe|ChainState|ServiceBalance)$")
 
 DESCRIBED = sorted(
     name
