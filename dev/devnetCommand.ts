@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { connect } from '../db/client/connect.js'
 import { ServiceError } from '../domain/errors.js'
 import { assetUnits } from '../domain/money.js'
-import { chainNames, type ChainName } from '../evm/registry.js'
+import { chainNames } from '../evm/registry.js'
 import { advanceClock } from './clock/advance.js'
 import { mintToken } from './devnet/deploy.js'
 import { openDevnet, type Devnet } from './state/openDevnet.js'
@@ -17,7 +17,7 @@ const USAGE = `Usage: npm run devnet -- advance <days>d
   --asset   USDC by default. TUSD exists on ethereum-sepolia
   --chain   ${chainNames.join(', ')}; arbitrum-sepolia by default`
 
-/** More than the service keeps of anything. */
+/** The longest fixed retention, that of request counts. The audit log and other records stay for ever. */
 const MOST_DAYS = 400
 
 type Options = { asset: string; chain: string }
@@ -76,7 +76,7 @@ function findToken({ contracts }: Devnet, { asset, chain }: Options) {
     ['TUSD', testDollar],
   ]).get(asset)
   if (!token) throw new UserError(`${name} has no ${asset}. Use USDC, or TUSD on ethereum-sepolia.`)
-  return { name: name satisfies ChainName, token }
+  return { name, token }
 }
 
 async function findAddress({ facts }: Devnet, text: string): Promise<string> {

@@ -24,6 +24,9 @@ const comet = new Interface([
 /** A stored time of the last accrual: its contract, its slot, its first bit there, and its value in Unix seconds. */
 type Accrual = { at: string; slot: bigint; shift: bigint; seconds: bigint }
 
+/** With the value of the whole slot. */
+type StoredAccrual = Accrual & { word: bigint }
+
 /**
  * Moves the last accrual of every lending market of a chain into the past, so that the market pays interest for that
  * time. The vault earns it from Aave. Blocks keep their times.
@@ -32,18 +35,31 @@ type Accrual = { at: string; slot: bigint; shift: bigint; seconds: bigint }
  */
 export async function moveAccruals(
   rpcUrl: string,
-  { aavePool, comet }: DevnetContracts,
+  contracts: DevnetContracts,
   seconds: number,
 ): Promise<void> {
+  for (const { at, slot, shift, word } of await readAccruals(rpcUrl, contracts)) {
+    const moved = toBeHex(word - (BigInt(seconds) << shift), 32)
+    await callRpc(rpcUrl, 'anvil_setStorageAt', [at, toQuantity(slot), moved])
+  }
+}
+
+/**
+ * The last accrual of every lending market of a chain.
+ *
+ * @throws Error when a slot does not hold the time that its contract reports.
+ */
+export async function readAccruals(
+  rpcUrl: string,
+  { aavePool, comet }: DevnetContracts,
+): Promise<StoredAccrual[]> {
   const accruals = [
     ...(await readAaveAccruals(rpcUrl, aavePool)),
     ...(comet ? [await readCometAccrual(rpcUrl, comet)] : []),
   ]
-  const words = await Promise.all(accruals.map((accrual) => readWord(rpcUrl, accrual)))
-  for (const [i, { at, slot, shift }] of accruals.entries()) {
-    const word = (words[i] ?? 0n) - (BigInt(seconds) << shift)
-    await callRpc(rpcUrl, 'anvil_setStorageAt', [at, toQuantity(slot), toBeHex(word, 32)])
-  }
+  return Promise.all(
+    accruals.map(async (accrual) => ({ ...accrual, word: await readWord(rpcUrl, accrual) })),
+  )
 }
 
 async function readAaveAccruals(rpcUrl: string, at: string): Promise<Accrual[]> {

@@ -88,9 +88,19 @@ async function holdUp(
   return created
 }
 
-/** Lets the bridge hold its money, or deliver it. */
-const setStuck = ({ facts }: Devnet, fault: { stuck: boolean }) =>
-  fetch(`${facts.attestationUrl}/dev/faults`, { method: 'POST', body: JSON.stringify(fault) })
+/**
+ * Lets the bridge hold its money, or deliver it.
+ *
+ * @throws Error when the attestation service rejects the fault.
+ */
+export async function setStuck(
+  { facts: { attestationUrl } }: Pick<Devnet, 'facts'>,
+  fault: { stuck: boolean },
+): Promise<void> {
+  const request = { method: 'POST', body: JSON.stringify(fault) }
+  const { ok, status } = await fetch(`${attestationUrl}/dev/faults`, request)
+  if (!ok) throw new Error(`The attestation service answered ${status} to a fault. See its log.`)
+}
 
 /** Cancels an intent that waits. While its burned money is in the bridge, the API rejects that. */
 async function cancel(stage: Stage, params: CreateIntentParams): Promise<void> {

@@ -6,7 +6,7 @@ const HOURS = DAYS * 24
 
 /**
  * Inserts what a month of operation leaves and a devnet of minutes cannot have: hourly rates around the present ones, and
- * daily sums of requests. The sums belong to a key named "Sample traffic", which no program has.
+ * daily sums of requests, whose failed calls are free. The sums belong to a key named "Sample traffic", which no program has.
  */
 export async function insertPastDays(db: Db, accountId: string): Promise<void> {
   await db.raw(
@@ -29,7 +29,7 @@ export async function insertPastDays(db: Db, accountId: string): Promise<void> {
   for (const [endpoint, most] of Object.entries(endpoints)) {
     await db.raw(
       `insert into request_day (account_id, caller_id, endpoint, day, requests, errors, credits)
-       select ?, ?, ?, (now() at time zone 'UTC')::date - d, requests, requests / 40, requests
+       select ?, ?, ?, (now() at time zone 'UTC')::date - d, requests, requests / 40, requests - requests / 40
        from generate_series(1, ?::int) d cross join lateral
          (select round(?::int * (0.65 + 0.25 * sin(d * 1.7) + 0.1 * sin(d / 3.0)))::int as requests) x`,
       [accountId, stored.id, endpoint, DAYS - 1, most],

@@ -48,7 +48,11 @@ async function writeHistory(context: Context, facts: Facts, db: Db): Promise<voi
   const [accountId = ''] = await db('api_key')
     .where({ key_hash: keyDigest(facts.apiKey) ?? null })
     .pluck<string[]>('account_id')
-  const [receiver, api] = await Promise.all([startReceiver(), startPastApi(context, facts)])
+  const receiver = await startReceiver()
+  const api = await startPastApi(context, facts).catch((error: unknown) => {
+    receiver.stop()
+    throw error
+  })
   const stop = () => void api.stop()
   context.signal.addEventListener('abort', stop)
   try {

@@ -93,7 +93,7 @@ async function ensureDemoKey(db: Db, home: Home, secrets: Secrets): Promise<stri
 }
 
 /** Id of the set that the database belongs to. A text that is no id when its wallets belong to no set. */
-async function readMark(db: Db): Promise<string | undefined> {
+export async function readMark(db: Db): Promise<string | undefined> {
   if (await db.schema.withSchema('steward_dev').hasTable('state_set')) {
     const [id] = await db.withSchema('steward_dev').table('state_set').pluck<string[]>('id')
     return id

@@ -1,5 +1,7 @@
+import { connect } from '../../db/client/connect.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
 import { readChainMark } from '../stack/chainState.js'
+import { readMark } from '../stack/database.js'
 import { UserError } from '../terminal.js'
 import { readJson } from './jsonFile.js'
 import { assertSameSet, openHome, type StateSet } from './state.js'
@@ -11,7 +13,7 @@ export type Devnet = { facts: Facts; contracts: Record<ChainName, DevnetContract
 /**
  * Opens the stack of `npm start` that runs on the state folder.
  *
- * @throws {UserError} when none runs, or when a chain belongs to another set of state.
+ * @throws {UserError} when none runs, or when the database or a chain does not hold the mark of its set.
  */
 export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   const home = openHome(env)
@@ -22,8 +24,20 @@ export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   if (!facts || !contracts || !set || !answer) {
     throw new UserError('No stack is up. Start one first: npm start')
   }
+  // A stack that answers has marked every part, also during its first start.
+  const marked = { ...set, isComplete: true }
+  assertSameSet('The database', await readDatabaseMark(facts.databaseUrl), marked)
   for (const name of chainNames) {
-    assertSameSet(`The chain ${name}`, await readChainMark(facts.rpcUrls[name]), set)
+    assertSameSet(`The chain ${name}`, await readChainMark(facts.rpcUrls[name]), marked)
   }
   return { facts, contracts }
+}
+
+async function readDatabaseMark(url: string): Promise<string | undefined> {
+  const db = connect(url, 1)
+  try {
+    return await readMark(db)
+  } finally {
+    await db.destroy()
+  }
 }

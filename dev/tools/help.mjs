@@ -25,6 +25,7 @@ const groups = {
     chaos: 'runs intents while processes and connections fail',
   },
   Check: {
+    format: 'formats all files',
     check: 'runs all checks below',
     'check:types': 'compiles without output',
     'check:lint': 'runs eslint',
@@ -35,7 +36,6 @@ const groups = {
     'check:samples': 'refuses outdated code samples',
     'check:reference': 'refuses outdated pages of the reference',
     'check:words': 'refuses words that the language rules exclude',
-    format: 'formats all files',
   },
   'Generate files': {
     openapi: 'writes the OpenAPI document, the Postman collection and the page of errors',

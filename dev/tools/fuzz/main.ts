@@ -18,6 +18,7 @@ Requires Python 3.10 or later. The first run installs schemathesis from PyPI.
   --examples  generated requests per endpoint    --seed     repeats a run
   --requests  minimum number of requests         --workers  concurrent requests`
 
+/** Ends a run whose service hangs. Longer tests are several runs, each with its own seed. */
 const RUN_MS = 3_600_000
 
 const { values } = parseArgs({
@@ -54,6 +55,10 @@ async function main(): Promise<void> {
 async function findTarget(): Promise<FuzzTarget> {
   const { STEWARD_URL: url, STEWARD_KEY: key } = process.env
   if (url && key) return { url, key }
+  if (url || key) {
+    const missing = url ? 'STEWARD_KEY' : 'STEWARD_URL'
+    throw new Error(`${missing} is missing. Set both STEWARD_URL and STEWARD_KEY, or neither.`)
+  }
   const facts = await readFile(path.join(home, 'dev.json'), 'utf8').catch(() => {
     throw new Error('No service is running. Run npm start, or set STEWARD_URL and STEWARD_KEY.')
   })

@@ -20,4 +20,14 @@ describe('npm run help', () => {
     const known = Object.keys(scripts).filter((name) => name !== 'help' && !isInner(name))
     expect([...listed].sort()).toEqual(known.sort())
   })
+
+  test('below `check` stand the scripts that it runs, and no others', () => {
+    const script = fileURLToPath(new URL('dev/tools/help.mjs', root))
+    const output = execFileSync(process.execPath, [script], { encoding: 'utf8' })
+    const [below = ''] = output.split(/npm run check .*\n/)[1]?.split('\n\n') ?? []
+    const listed = [...below.matchAll(/npm run (\S+)/g)].map(([, name]) => name)
+    const run = `${scripts.check} ${scripts['check:others']}`.matchAll(/npm run (\S+)/g)
+    const checks = [...run].map(([, name]) => name).filter((name) => name !== 'check:others')
+    expect(listed.sort()).toEqual(checks.sort())
+  })
 })
