@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import { MULTICALL_ADDRESS } from './calls/multicall.js'
 import { ONE_USD, isPegged, readEthPrice, readUsdcPrice } from './prices.js'
+import { isContractFault } from './connect.js'
 import { readBalance, readContract, type BlockRef } from './read.js'
 import { disabledMarket, lendingProtocol } from './lending/markets.js'
 import { tokensOf, type Token } from './registry.js'
@@ -68,7 +69,7 @@ export async function readLentHoldings(
         const held = { wallet: owner, block: 'latest' as const }
         const units = lendingProtocol(market).readPosition(client, market, held)
         const isUncertain = market.isCandidate && disabledMarket(client, market) !== undefined
-        return isUncertain ? units.catch(() => 0n) : units
+        return isUncertain ? units.catch(noneIfFaulty) : units
       }),
     ),
     readPeggedPrice(client, limits),
@@ -78,6 +79,12 @@ export async function readLentHoldings(
     const units = lent[i] ?? 0n
     return token && units > 0n ? [toHolding(client, token, { units, usdcPrice })] : []
   })
+}
+
+/** A contract that reverts or returns nothing plausible holds nothing. */
+function noneIfFaulty(error: unknown): bigint {
+  if (isContractFault(error)) return 0n
+  throw error
 }
 
 /** USD per USDC with 8 decimals. Undefined outside the limits. */

@@ -1,5 +1,6 @@
 import { idFloor } from '../client/ids.js'
 import { selectScoped } from '../client/scope.js'
+import { freezes } from '../pauses.js'
 import { DAY_MS } from '../../runtime/durations.js'
 import type { Db } from '../client/connect.js'
 import type { PauseScope } from '../../domain/intent/waiting.js'
@@ -12,19 +13,28 @@ export const MOST_COUNTED = 100
 /** A key that ends within this time should be rolled now. */
 const EXPIRY_DAYS = 7
 
+/** Only the newest failed intents of the days are looked at. */
+const NEWEST = 2_000
+
 /** Failed intents of the last days that `POST /intents/:id/retry` would accept, at most `MOST_COUNTED` + 1. */
 export async function countRetryable(db: Db, accountId: string): Promise<number> {
   const own = (condition: string) =>
     `exists (select from operation o where o.intent_id = i.id and ${condition})`
   const minted = `exists (select from operation m where m.intent_id = o.intent_id and m.kind = 'mint'
     and m.sequence = o.sequence and m.success and m.state in ('confirmed', 'final'))`
-  const failed = db('intent as i')
+  const newest = db('intent')
     .where({ account_id: accountId, status: 'failed' })
-    .whereRaw('i.id >= (select ?::text)', [
+    .whereRaw('id >= (select ?::text)', [
       idFloor('intent_', new Date(Date.now() - FAILED_DAYS * DAY_MS)),
     ])
     .whereNull('cancelled_at')
+    .orderBy('id', 'desc')
+    .limit(NEWEST)
+    .select('id', 'account_id', 'wallet_id')
+  const failed = db
+    .from(newest.as('i'))
     .whereRaw('not exists (select from intent r where r.retry_of = i.id)')
+    .whereRaw(`not exists (select from pause s where ${freezes('i.account_id', 'i.wallet_id')})`)
     .whereRaw(`not ${own(`(o.state in ('signed', 'mined') or settles_at(o) > clock_timestamp())`)}`)
     .whereRaw(`not ${own(`o.kind = 'bridge' and o.success and not ${minted}`)}`)
     .select('i.id')

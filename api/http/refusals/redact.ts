@@ -1,7 +1,9 @@
 /** What a redacted part of a text is replaced by. */
 export const REDACTED = '[redacted]'
 
-const urls = /\b[a-z][a-z\d+.-]*:\/\/[^\s"'`<>)]+/gi
+/** Bounded repeats keep the time of a search linear: a caller chooses the text. */
+const urls = /\b[a-z][a-z\d+.-]{0,30}:\/\/[^\s"'`<>)]+/gi
+const emails = /[^\s@]{1,64}@[^\s@]{1,255}/g
 /** Long enough for a key, a token or a signature. */
 const runs = /[\w+/=~-]{20,}/g
 const prefixes = /\b(?:svc_(?:sk|rt)|whsec|bearer|basic)[_ ]\S+/gi
@@ -16,8 +18,8 @@ const harmless = [
 ]
 
 /**
- * A text of a caller for the request log, on one line. Runs that may be a key, a token or a signature are replaced, and a
- * URL keeps its host only.
+ * A text of a caller for the request log, on one line. E-mail addresses, and runs that may be a key, a token or a
+ * signature, are replaced. A URL keeps its host only.
  *
  * @param most - Maximum length in characters.
  */
@@ -25,6 +27,7 @@ export function redact(text: string, most: number): string {
   const line = text
     .replace(/[\p{C}\uFFFD\s]+/gu, ' ')
     .replace(urls, hostOf)
+    .replace(emails, REDACTED)
     .replace(prefixes, REDACTED)
     .replace(runs, (run) => (harmless.some((one) => one.test(run)) ? run : REDACTED))
   return line.length > most ? `${line.slice(0, most - 1)}…` : line

@@ -67,7 +67,7 @@ const overview = createRoute({
 const intents = createRoute({
   getParentRoute: () => inside,
   path: '/intents',
-  validateSearch: filters('status', 'action', 'walletId', 'userId', 'errorCode', 'from', 'until'),
+  validateSearch: filters('status', 'action', 'userId', 'errorCode', 'from', 'until'),
   component: lazyRouteComponent(() => import('./pages/intents/Intents.js'), 'Intents'),
 })
 const newIntent = createRoute({

@@ -84,14 +84,17 @@ export const intentQuery = (id: string) =>
 /** The first events of an intent, oldest first, and the latest deliveries of its events. */
 export const intentEventsQuery = (intentId: string) =>
   listQuery<Event>('intents', '/events', { intentId, limit: MOST_ROWS })
-export const intentDeliveriesQuery = (intentId: string) =>
-  listQuery<Delivery>('webhooks', '/deliveries', { intentId, limit: MOST_ROWS })
+export const intentDeliveriesQuery = (intentId: string) => ({
+  ...listQuery<Delivery>('webhooks', '/deliveries', { intentId, limit: MOST_ROWS }),
+  refetchInterval: watchDeliveries,
+})
 
 /** A delivery that a link names. Empty when it is no longer kept. */
 export const deliveryQuery = (deliveryId: string) =>
   queryOptions({
     queryKey: ['webhooks', 'delivery', deliveryId],
     queryFn: () => get<Page<Delivery>>('/deliveries', { deliveryId }),
+    refetchInterval: WATCHED_MS,
   })
 
 export const balancesQuery = (walletId: string) =>
@@ -175,16 +178,23 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhooks', 'one', id],
     queryFn: () => get<Webhook>(`/webhooks/${encodeURIComponent(id)}`),
   })
+/** A delivery that succeeds after its event emits none. */
+const watchDeliveries = ({
+  state,
+}: {
+  state: { data?: InfiniteData<Page<Delivery>> | undefined }
+}) =>
+  state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'pending'))
+    ? DELIVERING_MS
+    : WATCHED_MS
+
 export const deliveriesQuery = (webhookId: string, query: QueryParams) => ({
   ...listQuery<Delivery>(
     'webhooks',
     `/webhooks/${encodeURIComponent(webhookId)}/deliveries`,
     query,
   ),
-  refetchInterval: ({ state }: { state: { data?: InfiniteData<Page<Delivery>> | undefined } }) =>
-    state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'pending'))
-      ? DELIVERING_MS
-      : WATCHED_MS,
+  refetchInterval: watchDeliveries,
 })
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
@@ -199,4 +209,5 @@ export const yieldTrendQuery = (range: string) =>
     queryKey: ['yields', 'trend', range],
     queryFn: () => get<{ data: YieldPoint[] }>('/yields/trend', { range }),
     staleTime: 60_000,
+    refetchInterval: 60_000,
   })

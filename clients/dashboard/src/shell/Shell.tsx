@@ -22,7 +22,7 @@ export function Shell() {
   const openSearch = useCallback(() => setDialog('search'), [])
   const openHelp = useCallback(() => setDialog('help'), [])
   const close = () => setDialog(undefined)
-  const { pathname } = useLocation()
+  const { pathname, href } = useLocation()
   const navigate = useNavigate()
   useLive()
   useArrivals()
@@ -31,8 +31,8 @@ export function Shell() {
   // An unreachable service does not sign the user out; the page stays.
   const isOut = isFailure(error, 'UNAUTHORIZED')
   useEffect(() => {
-    if (isOut) void navigate({ to: '/sign-in', search: { next: pathname } })
-  }, [isOut, navigate, pathname])
+    if (isOut) void navigate({ to: '/sign-in', search: { next: href } })
+  }, [isOut, navigate, href])
   if (!session) return null
   return (
     <div className="md:grid md:min-h-dvh md:grid-cols-[13.5rem_minmax(0,1fr)]">

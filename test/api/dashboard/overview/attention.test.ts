@@ -83,6 +83,12 @@ describe('GET /attention', () => {
     expect(await attention(await newPerson(world))).toEqual([])
   })
 
+  test('counts no failed intent of a frozen wallet', async () => {
+    await failed()
+    await pauseWork(db(), { scope: 'wallet', subject: wallet.id }, order)
+    expect(await attention()).toMatchObject([{ kind: 'paused', subject: wallet.id }])
+  })
+
   test('forgets failures after a week', async () => {
     const id = `intent_${'0'.repeat(26)}`
     await failed({ id, created_at: new Date(Date.now() - 8 * DAY_MS) })

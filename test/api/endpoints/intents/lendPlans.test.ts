@@ -107,8 +107,8 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
       'direct-deposit',
       [
         {
-          ...{ type: 'swap', sequence: 1, chain, protocol: 'uniswap-v3', asset: 'USDC' },
-          ...{ amount: '1', toAsset: 'TUSD', arrives: expect.any(String) },
+          ...{ type: 'swap', sequence: 1, chain, alias: 'ethereum', protocol: 'uniswap-v3' },
+          ...{ asset: 'USDC', amount: '1', toAsset: 'TUSD', arrives: expect.any(String) },
           minimum: expect.any(String),
           status: 'pending',
         },
@@ -116,6 +116,7 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
           type: 'deposit',
           sequence: 2,
           chain,
+          alias: 'ethereum',
           protocol: 'aave-v3',
           asset: 'TUSD',
           amount: expect.any(String),

@@ -29,6 +29,30 @@ describe('redact', () => {
     expect(redact(`url ${url}.`, 200)).toBe('url https://hooks.example.com:8443')
   })
 
+  test('replaces an e-mail address', () => {
+    expect(redact('order of alice@example.com:7, again', 200)).toBe('order of [redacted] again')
+  })
+
+  /** Processor time of the quickest of five calls. */
+  function cpuOf(text: string): number {
+    const times = Array.from({ length: 5 }, () => {
+      const begin = process.cpuUsage()
+      redact(text, 200)
+      const { user, system } = process.cpuUsage(begin)
+      return user + system
+    })
+    return Math.min(...times)
+  }
+
+  // With the square of the length it would be 256.
+  test.each(['a.', 'a', 'a-', 'svc_sk_', 'x@', '://', '0x'])(
+    'takes time in proportion to the length of a text of %j',
+    (part) => {
+      const short = cpuOf(part.repeat(8_000 / part.length))
+      expect(cpuOf(part.repeat(128_000 / part.length)) / Math.max(short, 100)).toBeLessThan(80)
+    },
+  )
+
   const plain = [
     newId('intent_'),
     newId('svc_wallet_'),

@@ -39,6 +39,9 @@ export function IntentEvents({ intentId }: { intentId: string }) {
       ) : (
         <Skeleton lines={3} />
       )}
+      {deliveries.error && !deliveries.data && (
+        <Failure error={deliveries.error} retry={() => void deliveries.refetch()} />
+      )}
       {events.hasNextPage && (
         <Button
           look="quiet"

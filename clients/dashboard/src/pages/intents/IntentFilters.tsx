@@ -1,4 +1,4 @@
-import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'react'
+import { useEffect, useState, type ComponentProps, type FormEvent, type ReactNode } from 'react'
 import { failureCodes } from '../../api/failureCodes.js'
 import { Chips } from '../../ui/forms/Chips.js'
 import type { IntentSearch } from './intentFilter.js'
@@ -6,6 +6,7 @@ import type { IntentSearch } from './intentFilter.js'
 const statuses = [
   { value: 'pending,planning,executing', label: 'Open' },
   { value: 'pending', label: 'Pending' },
+  { value: 'planning', label: 'Planning' },
   { value: 'executing', label: 'Executing' },
   { value: 'completed', label: 'Completed' },
   { value: 'failed', label: 'Failed' },
@@ -72,6 +73,8 @@ function UserFilter({
   onChange,
 }: { userId: string | undefined } & Pick<Props, 'onChange'>) {
   const [text, setText] = useState(userId)
+  // The filter may change elsewhere, by a link or the back button.
+  useEffect(() => setText(userId), [userId])
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     onChange({ userId: text.trim() || undefined })

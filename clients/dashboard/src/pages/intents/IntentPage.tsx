@@ -22,15 +22,16 @@ import { faceOf, verbOf } from './words.js'
 /** A running intent is polled as well, in case an event is missed. */
 const POLL_MS = 5_000
 
-const hasEnded = (intent: Intent | undefined) =>
-  intent?.status === 'completed' || intent?.status === 'failed'
+/** The actions of a failed intent change without an event of its own: after a hold, a freeze or a retry. */
+const isSettled = (intent: Intent | undefined) =>
+  intent?.status === 'completed' || intent?.retriedBy !== undefined
 
 /** One intent with its steps, live. */
 export function IntentPage() {
   const { intentId } = useParams({ from: '/inside/intents/$intentId' })
   const { data, error, refetch } = useQuery({
     ...intentQuery(intentId),
-    refetchInterval: ({ state }) => (hasEnded(state.data) ? false : POLL_MS),
+    refetchInterval: ({ state }) => (isSettled(state.data) ? false : POLL_MS),
   })
   if (data) return <Whole intent={data} />
   if (!error) return <Skeleton lines={8} />

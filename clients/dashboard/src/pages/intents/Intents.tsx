@@ -26,7 +26,7 @@ export function Intents() {
   return (
     <>
       <PageHead title="Intents" action={<NewIntentLink />} />
-      <IntentFilters key={search.userId} search={search} onChange={onChange}>
+      <IntentFilters search={search} onChange={onChange}>
         <FileLink path={`/intents.csv${queryText(filter)}`}>Export CSV</FileLink>
       </IntentFilters>
       <List

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useState } from 'react'
 import { post } from '../../api/call.js'
+import { intentQuery } from '../../api/queries.js'
 import type { DryRun, Intent } from '../../api/types.js'
 import { Button } from '../../ui/forms/Button.js'
 import { Dialog } from '../../ui/dialogs/Dialog.js'
@@ -12,6 +13,7 @@ import { PlanFacts } from './PlanFacts.js'
 /** The plan of a retry. Nothing is sent before the user confirms it. */
 export function RetryPreview({ intentId, onClose }: { intentId: string; onClose: () => void }) {
   const navigate = useNavigate()
+  const queryClient = useQueryClient()
   const path = `/intents/${intentId}/retry`
   const preview = useQuery({
     queryKey: ['dryRun', 'retry', intentId],
@@ -21,10 +23,11 @@ export function RetryPreview({ intentId, onClose }: { intentId: string; onClose:
     retry: false,
   })
   // One idempotency key per dialog: a double click retries once.
-  const key = useMemo(() => crypto.randomUUID(), [])
+  const [key] = useState(() => crypto.randomUUID())
   const retry = useMutation({
     mutationFn: () => post<Intent>(path, {}, key),
     onSuccess: async (created) => {
+      void queryClient.invalidateQueries(intentQuery(intentId))
       await navigate({ to: '/intents/$intentId', params: { intentId: created.id } })
     },
   })

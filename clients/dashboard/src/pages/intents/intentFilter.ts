@@ -1,9 +1,6 @@
 /** The filters of the list of intents in the query string. */
 export type IntentSearch = Partial<
-  Record<
-    'status' | 'action' | 'walletId' | 'userId' | 'errorCode' | 'from' | 'until',
-    string | undefined
-  >
+  Record<'status' | 'action' | 'userId' | 'errorCode' | 'from' | 'until', string | undefined>
 >
 
 const DAY_MS = 86_400_000

@@ -64,11 +64,16 @@ function Item({ item }: { item: AttentionItem }) {
   )
 }
 
+const WEEK_MS = 7 * 86_400_000
+
+/** Failures of a week are counted. */
+const weekAgo = () => new Date(Date.now() - WEEK_MS).toISOString().slice(0, 10)
+
 /** The page with its filter. A pause of the deployment or the account has none. */
 function linkOf(item: AttentionItem): LinkProps | undefined {
   switch (item.kind) {
     case 'failed':
-      return { to: '/intents', search: { status: 'failed' } }
+      return { to: '/intents', search: { status: 'failed', from: weekAgo() } }
     case 'waiting':
       return { to: '/intents', search: { status: 'pending,planning,executing' } }
     case 'webhook':

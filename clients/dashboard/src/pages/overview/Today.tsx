@@ -13,6 +13,7 @@ const statuses: [status: Intent['status'], state: StateName, word: string][] = [
 
 /** The number of today's intents by status. */
 export function Today({ counts }: { counts: Record<string, number> }) {
+  const today = new Date().toISOString().slice(0, 10)
   const shown = statuses.filter(([status]) => counts[status])
   return (
     <Section title="Intents today (UTC)">
@@ -22,7 +23,7 @@ export function Today({ counts }: { counts: Record<string, number> }) {
             <li key={status}>
               <Link
                 to="/intents"
-                search={{ status }}
+                search={{ status, from: today }}
                 className="flex h-11 items-center justify-between border-b border-line text-sm hover:bg-hover"
               >
                 <State state={state}>{word}</State>

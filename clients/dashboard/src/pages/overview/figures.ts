@@ -77,7 +77,7 @@ const spokenUnits = { pt: 'points', '%': 'percent' }
 function toChange({ better }: TrendFigure, size: number, unit: 'pt' | '%'): Change {
   const isMore = size > 0
   const shown = sizeText(Math.abs(size))
-  if (shown === '0') return { text: '± 0 %', spoken: 'unchanged', look: 'neutral' }
+  if (shown === '0') return { text: `± 0 ${unit}`, spoken: 'unchanged', look: 'neutral' }
   return {
     text: `${isMore ? '↑' : '↓'} ${shown} ${unit}`,
     spoken: `${isMore ? 'up' : 'down'} by ${shown} ${spokenUnits[unit]}`,

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { walletsQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
 import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
@@ -69,7 +69,7 @@ export function Wallets() {
       <PageHead title="Wallets" action={<NewWallet />}>
         One wallet for each of your users, with the same address on every chain.
       </PageHead>
-      <UserFilter key={userId} userId={userId} />
+      <UserFilter userId={userId} />
       <List
         key={userId}
         label="Wallets"
@@ -92,6 +92,8 @@ export function Wallets() {
 
 function UserFilter({ userId = '' }: { userId: string | undefined }) {
   const [text, setText] = useState(userId)
+  // The filter may change elsewhere, by a link or the back button.
+  useEffect(() => setText(userId), [userId])
   const navigate = useNavigate()
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
