@@ -25,7 +25,7 @@ const links: [path: string, text: string][] = [
   [home.health, 'Health of this process'],
 ]
 
-/** In place of the dashboard while there is none: what makes it, and where one may go meanwhile. */
+/** Replaces the dashboard until it is built. Names the build command and links the other pages. */
 export const unbuiltPage = htmlPage(
   home.name,
   `<main class="page"><h1>${home.name}</h1>

@@ -44,7 +44,8 @@ export const headerOf = (current: Place) => `<a class="skip" href="#main">Skip t
 <label for="key-value">API key for the samples</label>
 <div><input id="key-value" type="password" placeholder="svc_sk_…" autocomplete="off" spellcheck="false" /><button>Use</button></div>
 </form>
-<p>The samples and the API page then contain the key. It stays in this tab until you close it, sign out of the dashboard or remove the key.</p>
+<p>The samples and the API page then contain the key. It stays in this tab until you close it, remove the key, sign in or out of the dashboard, or switch the account.</p>
+<p>A removed key works until it expires or you revoke it on the <a href="/dashboard/keys">keys page of the dashboard</a>.</p>
 <div><button id="key-create" type="button">Create a key for one day</button><button id="key-forget" type="button" hidden>Remove the key</button></div>
 <p id="key-status" role="status"></p>
 </div>

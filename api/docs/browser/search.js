@@ -45,11 +45,24 @@ function toLine({ path, page, heading, text }, words) {
   return element('li', link)
 }
 
+async function readSections() {
+  const response = await fetch('/docs/search.json')
+  if (!response.ok) throw new Error(`The index returned ${response.status}.`)
+  return response.json()
+}
+
+/** The next search reads the index again. */
+function fail() {
+  sections = undefined
+  list.replaceChildren()
+  status.textContent = 'The search failed. Check the connection and try again.'
+}
+
 async function search() {
   const words = wordsIn(field.value)
   results.hidden = words.length === 0
   if (results.hidden) return
-  sections ??= fetch('/docs/search.json').then((response) => response.json())
+  sections ??= readSections()
   const ranked = (await sections).map((section) => [score(section, words), section])
   if (field.value.toLowerCase().split(/\s+/).filter(Boolean).join() !== words.join()) return
   const found = ranked.filter(([points]) => points > 0).sort(([a], [b]) => b - a)
@@ -77,7 +90,7 @@ function move(step) {
 
 const isTyping = () => document.activeElement?.matches('input, textarea, select')
 
-field.addEventListener('input', search)
+field.addEventListener('input', () => search().catch(fail))
 field.form.addEventListener('submit', (event) => {
   event.preventDefault()
   list.querySelector('a')?.click()

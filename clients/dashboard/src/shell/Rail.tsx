@@ -46,7 +46,7 @@ export function Rail({ session }: { session: Session }) {
       <div className="my-2 border-t border-line" />
       <a href="/docs" className={`${shape} ${quiet}`}>
         <BookOpen aria-hidden className="size-4" strokeWidth={1.8} />
-        API reference
+        Documentation
       </a>
       {session.user.isOperator && <RailLink item={systemItem} />}
       {session.user.isOperator && session.temporalUi && (

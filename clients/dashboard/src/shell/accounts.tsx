@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Building2 } from 'lucide-react'
 import { post } from '../api/call.js'
-import { queryClient } from '../api/client.js'
+import { forgetUser, queryClient } from '../api/client.js'
 import { ownAccountsQuery } from '../api/queries.js'
 import type { Entry } from '../ui/forms/Menu.js'
 
@@ -22,5 +22,6 @@ export function useAccountEntries(): Entry[] {
 async function switchTo(accountId: string): Promise<void> {
   await queryClient.cancelQueries()
   await post('/session/switch', { accountId })
+  forgetUser()
   location.assign('/dashboard')
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { get, post } from '../../api/call.js'
-import { queryClient } from '../../api/client.js'
+import { forgetUser } from '../../api/client.js'
 import type { Invitation as InvitationResponse } from '../../api/types.js'
 import { exactText } from '../../text/time.js'
 import { Failure } from '../../ui/feedback/Failure.js'
@@ -43,7 +43,7 @@ function Join({ token, invitation }: { token: string; invitation: InvitationResp
         ...(!invitation.email && { email }),
       }),
     onSuccess: async () => {
-      queryClient.clear()
+      forgetUser()
       await navigate({ to: '/', replace: true })
     },
   })

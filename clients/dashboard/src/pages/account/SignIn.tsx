@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
-import { queryClient } from '../../api/client.js'
+import { forgetUser } from '../../api/client.js'
 import { TextField } from '../../ui/forms/Field.js'
 import { Form } from '../../ui/forms/Form.js'
 import { Frame } from './Frame.js'
@@ -16,7 +16,7 @@ export function SignIn() {
   const signIn = useMutation({
     mutationFn: () => post('/session', { email, password }),
     onSuccess: async () => {
-      queryClient.clear()
+      forgetUser()
       // Only a path of this dashboard is allowed, to prevent an open redirect.
       await navigate({ to: next?.startsWith('/') && !next.startsWith('//') ? next : '/' })
     },
