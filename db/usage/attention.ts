@@ -1,6 +1,5 @@
 import { idFloor } from '../client/ids.js'
 import { selectScoped } from '../client/scope.js'
-import { freezes } from '../pauses.js'
 import { DAY_MS } from '../../runtime/durations.js'
 import type { Db } from '../client/connect.js'
 import type { PauseScope } from '../../domain/intent/waiting.js'
@@ -34,7 +33,10 @@ export async function countRetryable(db: Db, accountId: string): Promise<number>
   const failed = db
     .from(newest.as('i'))
     .whereRaw('not exists (select from intent r where r.retry_of = i.id)')
-    .whereRaw(`not exists (select from pause s where ${freezes('i.account_id', 'i.wallet_id')})`)
+    .whereRaw(
+      `not exists (select from pause s where s.until is null
+      and (s.scope, s.subject) in (('wallet', i.wallet_id), ('account', i.account_id)))`,
+    )
     .whereRaw(`not ${own(`(o.state in ('signed', 'mined') or settles_at(o) > clock_timestamp())`)}`)
     .whereRaw(`not ${own(`o.kind = 'bridge' and o.success and not ${minted}`)}`)
     .select('i.id')

@@ -166,7 +166,7 @@ describe('npm run devnet -- advance', () => {
       const id = await create(call, { walletId, action: 'bridge', ...bridge })
       await until(
         () => call('GET', `/intents/${id}`),
-        ({ body }) => body.delay !== null && body.delay !== undefined,
+        ({ body }) => (body.waitingFor as { code?: string } | undefined)?.code === 'ATTESTATION',
       )
 
       await devnet('advance', '3d')
@@ -183,8 +183,11 @@ describe('npm run devnet -- advance', () => {
       const again = createClient(stack.facts)
       await until(
         () => again('GET', `/balances/${walletId}`),
-        ({ body }) =>
-          /"arbitrum-sepolia","tokens":\[{"asset":"USDC","balance":"49/.test(JSON.stringify(body)),
+        ({ body: { chains } }) =>
+          (chains as { chain: string; tokens: { balance: string }[] }[]).some(
+            ({ chain, tokens }) =>
+              chain === 'arbitrum-sepolia' && tokens.some(({ balance }) => /^49/.test(balance)),
+          ),
       )
     },
     START_MS,

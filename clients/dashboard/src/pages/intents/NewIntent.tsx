@@ -49,8 +49,8 @@ function NewIntentForm() {
     event.preventDefault()
     if (request && mayBePlanned) create.mutate()
   }
-  // A plan that was refused is not sent. Without chains there is no plan, and the intent is planned later.
-  const mayBePlanned = preview.isCurrent && !isRefusal(preview.error)
+  // A plan that was refused is not sent. One that is not here yet may be: the service plans it again.
+  const mayBePlanned = !(preview.isCurrent && isRefusal(preview.error))
   const target = preview.data?.executionPlan.targetChain
   return (
     <>
