@@ -229,7 +229,7 @@ describe('GET /v1/balances/:walletId: what is lent', () => {
   const balancesOf = async ({ id }: WalletBody) =>
     (await world.api.call('GET', `/v1/balances/${id}`, { key: world.key })).body
 
-  test('the value of the positions with interest, beside the balances', async () => {
+  test('the value of the positions with interest, apart from the balances', async () => {
     const wallet = await world.newWallet({ 'base-sepolia': 2n * usdc })
     await world.supply('base-sepolia', wallet, 3n * usdc)
     await world.supply('ethereum-sepolia', wallet, 5n * usdc)
