@@ -60,10 +60,11 @@ describe('POST /v1/intents: fields of withdraw and bridge', () => {
 describe('POST /v1/intents: bridge', () => {
   const plan = (amount: string, maxFee: string, arrives: string) => ({
     strategy: 'direct-bridge',
-    targetChain: 'arbitrum-sepolia',
+    ...{ targetChain: 'arbitrum-sepolia', targetAlias: 'arbitrum' },
     steps: [
       {
-        ...{ type: 'bridge', sequence: 1, from: 'base-sepolia', to: 'arbitrum-sepolia' },
+        ...{ type: 'bridge', sequence: 1, from: 'base-sepolia', fromAlias: 'base' },
+        ...{ to: 'arbitrum-sepolia', toAlias: 'arbitrum' },
         ...{ protocol: 'cctp', asset: 'USDC', amount, speed: 'fast', maxFee, arrives },
       },
     ],
@@ -162,12 +163,12 @@ describe('POST /v1/intents: withdraw', () => {
       ...{ walletId: wallet.id, status: 'planning', action: 'withdraw', amount: 1.5 },
       ...{ asset: 'USDC', chain: 'base-sepolia' },
       executionPlan: {
-        ...{ strategy: 'direct-withdraw', targetChain: 'base-sepolia' },
-        targetProtocol: 'aave-v3',
+        strategy: 'direct-withdraw',
+        ...{ targetChain: 'base-sepolia', targetAlias: 'base', targetProtocol: 'aave-v3' },
         steps: [
           {
-            ...{ type: 'withdraw', sequence: 1, chain: 'base-sepolia', protocol: 'aave-v3' },
-            ...{ asset: 'USDC', amount: '1.5', status: 'pending' },
+            ...{ type: 'withdraw', sequence: 1, chain: 'base-sepolia', alias: 'base' },
+            ...{ protocol: 'aave-v3', asset: 'USDC', amount: '1.5', status: 'pending' },
           },
         ],
         estimatedGasUsd: expect.any(Number),

@@ -61,13 +61,13 @@ describe('POST /v1/intents', () => {
       ...{ walletId, status: 'planning', action: 'lend', amount: 12.5, asset: 'USDC' },
       executionPlan: {
         strategy: 'direct-deposit',
-        targetChain: 'base-sepolia',
+        ...{ targetChain: 'base-sepolia', targetAlias: 'base' },
         targetProtocol: 'aave-v3',
         expectedApy: expect.closeTo(4.12, 2),
         steps: [
           {
-            ...{ type: 'deposit', sequence: 1, chain: 'base-sepolia', protocol: 'aave-v3' },
-            ...{ asset: 'USDC', amount: '12.5', status: 'pending' },
+            ...{ type: 'deposit', sequence: 1, chain: 'base-sepolia', alias: 'base' },
+            ...{ protocol: 'aave-v3', asset: 'USDC', amount: '12.5', status: 'pending' },
           },
         ],
         estimatedGasUsd: expect.any(Number),

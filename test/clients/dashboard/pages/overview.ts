@@ -73,7 +73,7 @@ export function testOverview(world: () => PageWorld): void {
       await insertTestIntent(world().db, wallet, 'completed')
       await world().db('account').where({ id: person.accountId }).update({ granted: 1 })
       const lines: [name: RegExp, path: RegExp, shown: string][] = [
-        [/^1 failed intent can be retried/, /\/intents\?status=failed$/, failed],
+        [/^1 failed intent can be retried/, /\/intents\?status=failed&from=\d{4}-/, failed],
         [/^1 intent takes unusually long/, /\/intents\?status=pending/, late],
         [/^1 credit is left/, /\/credits$/, ''],
       ]
