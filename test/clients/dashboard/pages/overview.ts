@@ -82,6 +82,7 @@ export function testOverview(world: () => PageWorld): void {
         await page.getByRole('link', { name }).click()
         await page.waitForURL(path)
         if (!shown) continue
+        await page.getByRole('heading', { level: 1, name: 'Intents' }).waitFor()
         await page.locator(`[title=${shown}]`).waitFor()
         expect(await page.locator('a[data-row]').count()).toBe(1)
       }
