@@ -157,7 +157,7 @@ export const intent = z
     error: intentError.optional().meta({ description: 'Present on a failed intent.' }),
     actions: z.array(followUp).meta({
       description:
-        'What the caller can do with the intent now. Empty for a caller that may only read. A retry also needs its money in the wallet, or the call returns INSUFFICIENT_FUNDS.',
+        'What the caller can do with the intent now. Empty for a caller that may only read. `retry` is absent while the deployment is paused, or the wallet or account is frozen. A listed `retry` can still fail for missing money, a paused or disabled chain or market, credits, or limits of the account.',
       examples: [['cancel']],
     }),
     retryFrom: time(

@@ -14,8 +14,8 @@ export type IntentTimeline = {
   isCancellable: boolean
   /** Why the end of a failed intent is open: a reorg could still revert it, or an operation is in flight. */
   unsettled: OpenEnd | null
-  /** True when it has failed and its wallet or account is frozen. */
-  isFrozen: boolean
+  /** True when it has failed and the deployment is paused, or its wallet or account is frozen. */
+  isPaused: boolean
   /** The user of its wallet. Null: not read. */
   userId: string | null
 }
@@ -26,7 +26,7 @@ export type OpenEnd = { until: Date | null }
 /** The timeline of a new intent. */
 export const emptyTimeline: IntentTimeline = {
   ...{ operations: [], effects: [], retriedBy: null, userId: null },
-  ...{ isCancellable: true, unsettled: null, isFrozen: false },
+  ...{ isCancellable: true, unsettled: null, isPaused: false },
 }
 
 /** Pauses are read only for operations that they can delay. */
@@ -57,8 +57,8 @@ export const TIMELINE = `select json_build_object(
     'retriedBy', (select r.id from intent r where r.retry_of = i.id),
     'isCancellable', i.cancelled_at is null and i.status not in ('completed', 'failed') and is_cancellable(i),
     'unsettled', case when i.status = 'failed' then (${UNSETTLED}) end,
-    'isFrozen', i.status = 'failed' and exists (
-      select from pause s where ${freezes('i.account_id', 'i.wallet_id')}),
+    'isPaused', i.status = 'failed' and exists (select from pause s
+      where s.until is null and s.scope = 'deployment' or ${freezes('i.account_id', 'i.wallet_id')}),
     'userId', (select w.user_id from wallet w where w.id = i.wallet_id),
     'operations', (${OPERATIONS}))`
 

@@ -11,16 +11,17 @@ export type Actionable = Failed & {
   /** The intent that retries it, or null. */
   retriedBy: string | null
   isCancellable: boolean
-  isFrozen: boolean
+  /** The deployment is paused, or the wallet or account is frozen. */
+  isPaused: boolean
   /** Why the end of a failed intent is open, or null. */
   unsettled: object | null
 }
 
-/** The actions that succeed now. Whether a retry finds enough money is known only when it is planned. */
+/** The actions that succeed now, as far as the intent shows it. The plan and the charge of a retry may still fail. */
 export function possibleActions(intent: Actionable): FollowUp[] {
-  const { status, retriedBy, isCancellable, isFrozen, unsettled } = intent
+  const { status, retriedBy, isCancellable, isPaused, unsettled } = intent
   if (status === 'completed') return []
   if (status !== 'failed') return isCancellable ? ['cancel'] : []
-  if (retriedBy !== null || unsettled || isFrozen) return []
+  if (retriedBy !== null || unsettled || isPaused) return []
   return hasRemainder(intent) ? ['retry'] : []
 }

@@ -98,16 +98,25 @@ describe('actions of an intent', () => {
     expect(cancelled.body.actions).toEqual(['retry'])
   })
 
-  test.each(['wallet', 'account'] as const)('a frozen %s cannot retry', async (scope) => {
-    const { db } = world.database
-    const id = await insert('failed')
-    const subject = scope === 'wallet' ? wallet.id : wallet.accountId
-    await pauseWork(db, { scope, subject }, { by: 'test', why: 'test' })
-    expect((await read(id)).actions).toEqual([])
-    expect((await post(id, 'retry')).status).toBe(403)
-    await resumeWork(db, { scope, subject }, { by: 'test', why: 'test' })
-    expect((await read(id)).actions).toEqual(['retry'])
-  })
+  test.each([
+    ['wallet', 403],
+    ['account', 403],
+    ['deployment', 503],
+  ] as const)(
+    'while the %s is paused or frozen: no retry, but a cancellation',
+    async (scope, status) => {
+      const { db } = world.database
+      const [failed, running] = [await insert('failed'), await insert('planning')]
+      const subject = { wallet: wallet.id, account: wallet.accountId, deployment: '' }[scope]
+      await pauseWork(db, { scope, subject }, { by: 'test', why: 'test' })
+      const actions = [await read(failed), await read(running)].map((body) => body.actions)
+      const called = [await post(failed, 'retry'), await post(running, 'cancel')]
+      await resumeWork(db, { scope, subject }, { by: 'test', why: 'test' })
+      expect(actions).toEqual([[], ['cancel']])
+      expect(called.map((answer) => answer.status)).toEqual([status, 200])
+      expect((await read(failed)).actions).toEqual(['retry'])
+    },
+  )
 
   test('a failure that is not settled names the time from which it can be retried', async () => {
     const id = await insert('failed', [inBlock('confirmed', false)])
