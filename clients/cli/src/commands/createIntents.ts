@@ -60,9 +60,9 @@ export function addCreating(intents: Command, io: Io): void {
       const known = actions.find((one) => one === action)
       if (!known) throw misused(`Unknown action ${action}. Use ${actions.join(', ')}.`)
       const session = openSession(io, command)
+      const request = toRequest(known, { ...options, walletId: name, amount })
       const walletId = await walletIdOf(session, name)
-      const request = toRequest(known, { ...options, walletId, amount })
-      const plan = await session.steward.intents.preview(request)
+      const plan = await session.steward.intents.preview({ ...request, walletId })
       session.say.show(plan, () => planLines(session.say, plan, io))
     },
   )
@@ -122,17 +122,19 @@ type IntentArguments = CreateIntentOptions & { name: string; amount: string }
 async function create(session: Session, action: ActionName, input: IntentArguments): Promise<void> {
   const { name, amount, yes, idempotencyKey } = input
   // Reports missing options before any API call.
-  const fields = { ...input, walletId: name }
-  toRequest(action, fields)
+  const request = toRequest(action, { ...input, walletId: name })
   const description = `${action[0]?.toUpperCase()}${action.slice(1)} ${amount} USDC of ${name}`
   await confirmRealMoney(session, description, yes === true)
-  const request = toRequest(action, { ...fields, walletId: await walletIdOf(session, name) })
+  const walletId = await walletIdOf(session, name)
   const key = { ...(idempotencyKey && { idempotencyKey }) }
-  const created = await session.steward.intents.create(request, key)
+  const created = await session.steward.intents.create({ ...request, walletId }, key)
   await printCreated(session, created, input)
 }
 
-/** @throws {CommandError} when an option that the action needs is missing. */
+/**
+ * @param walletId - The wallet as typed, so that a hint can repeat it.
+ * @throws {CommandError} when an option that the action needs is missing.
+ */
 function toRequest(
   action: ActionName,
   { walletId, amount, ...fields }: Fields & { walletId: string; amount: string },
@@ -148,9 +150,15 @@ function toRequest(
         ...(horizonDays !== undefined && { horizonDays }),
       }
     case 'withdraw':
-      return { action, ...own, chain: needed(chain, '--chain') }
-    case 'bridge':
-      return { action, ...own, fromChain: needed(from, '--from'), toChain: needed(to, '--to') }
+      return {
+        ...{ action, ...own },
+        chain: needed(chain, '--chain', `Show where it lends: steward positions ${walletId}`),
+      }
+    case 'bridge': {
+      const hint = 'List the chains: steward yields'
+      const [fromChain, toChain] = [needed(from, '--from', hint), needed(to, '--to', hint)]
+      return { action, ...own, fromChain, toChain }
+    }
   }
 }
 
@@ -159,9 +167,9 @@ function metadataOf({ metadata, simulate }: Fields) {
   return Object.keys(all).length > 0 ? { metadata: all } : {}
 }
 
-function needed(value: string | undefined, option: string): string {
+function needed(value: string | undefined, option: string, hint: string): string {
   if (value !== undefined) return value
-  throw misused(`${option} is missing. Add ${option} <chain>.`, 'List the chains: steward yields')
+  throw misused(`${option} is missing. Add ${option} <chain>.`, hint)
 }
 
 function planLines(say: Speaker, { executionPlan: plan, ...asked }: DryRun, io: Io): string[] {
