@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { connect } from '../db/client/connect.js'
 import { ServiceError } from '../domain/errors.js'
 import { assetUnits } from '../domain/money.js'
-import { chainNames } from '../evm/registry.js'
+import { chainNames, findCanonicalName } from '../evm/registry.js'
 import { advanceClock } from './clock/advance.js'
 import { mintToken } from './devnet/deploy.js'
 import { openDevnet, type Devnet } from './state/openDevnet.js'
@@ -52,10 +52,10 @@ async function advance(time: string): Promise<void> {
 async function fund([wallet, amount]: [string, string], options: Options): Promise<void> {
   const units = readAmount(amount)
   const devnet = await openDevnet(process.env)
-  const { name, token } = findToken(devnet, options)
+  const { name, symbol, token } = findToken(devnet, options)
   const holder = await findAddress(devnet, wallet)
   await mintToken(devnet.facts.rpcUrls[name], token, { holder, units })
-  say(`  ${sign.done} ${amount} ${options.asset} on ${name} for ${holder}`)
+  say(`  ${sign.done} ${amount} ${symbol} on ${name} for ${holder}`)
 }
 
 function readAmount(amount: string): bigint {
@@ -68,15 +68,16 @@ function readAmount(amount: string): bigint {
 }
 
 function findToken({ contracts }: Devnet, { asset, chain }: Options) {
-  const name = chainNames.find((one) => one === chain)
+  const name = findCanonicalName(chain)
   if (!name) throw new UserError(`${chain} is no chain. Use ${chainNames.join(', ')}.`)
   const { usdc, testDollar } = contracts[name]
+  const symbol = asset.toUpperCase()
   const token = new Map<string, string | undefined>([
     ['USDC', usdc],
     ['TUSD', testDollar],
-  ]).get(asset)
+  ]).get(symbol)
   if (!token) throw new UserError(`${name} has no ${asset}. Use USDC, or TUSD on ethereum-sepolia.`)
-  return { name, token }
+  return { name, symbol, token }
 }
 
 async function findAddress({ facts }: Devnet, text: string): Promise<string> {

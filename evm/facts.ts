@@ -30,6 +30,12 @@ export const chainFacts = {
   'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
 }
 
+/** The canonical name of a chain, from its name or its alias in any case. */
+export function findCanonicalName(text: string): ChainName | undefined {
+  const typed = text.toLowerCase()
+  return chainNames.find((name) => name === typed || chainFacts[name].alias === typed)
+}
+
 const namedFacts: Partial<Record<string, { alias: string }>> = chainFacts
 
 /** The alias of a chain by its canonical name. The name itself for a chain that is no longer supported. */

@@ -22,6 +22,7 @@ export {
   aliasOf,
   chainFacts,
   chainNames,
+  findCanonicalName,
   pricing,
   protocols,
   rpcVariable,

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { chainFacts, chainNames } from '../../evm/registry.js'
+import { chainFacts, chainNames, findCanonicalName } from '../../evm/registry.js'
 import { attribute, readAuditEvents, type Order } from '../../db/auditEvents.js'
 import {
   readOpenPauses,
@@ -92,8 +92,7 @@ export const recorded = ({ args, options, prepare }: Command): Command => ({
 })
 
 function chainTarget(text: string): PauseTarget {
-  const typed = text.toLowerCase()
-  const name = chainNames.find((one) => one === typed || chainFacts[one].alias === typed)
+  const name = findCanonicalName(text)
   if (name) return { scope: 'chain', subject: String(chainFacts[name].chainId), name }
   throw misuse(`CHAIN must be one of ${chainNames.join(', ')}.`)
 }

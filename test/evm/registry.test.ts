@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { getAddress } from 'ethers'
 import { testnetContracts, type Contracts } from '../../evm/addresses.js'
-import { createRegistry, type Chain } from '../../evm/registry.js'
+import { createRegistry, findCanonicalName, type Chain } from '../../evm/registry.js'
 
 const { chains } = createRegistry('testnet')
 
@@ -13,6 +13,18 @@ function addressesIn(value: unknown): string[] {
 
 const tokensOf = ({ usdc, otherTokens }: Chain) =>
   [usdc, ...otherTokens].map(({ address }) => address)
+
+describe('findCanonicalName', () => {
+  test('returns the chain of a name or an alias, in any case', () => {
+    for (const { name, alias } of chains) {
+      const texts = [name, alias, name.toUpperCase(), alias.toUpperCase()]
+      expect(texts.map(findCanonicalName)).toEqual([name, name, name, name])
+    }
+    for (const text of ['', 'solana', 'base-', 'sepolia']) {
+      expect(findCanonicalName(text)).toBeUndefined()
+    }
+  })
+})
 
 describe('the testnet', () => {
   test.each(chains.map((chain) => [chain.name, chain] as const))(

@@ -77,7 +77,8 @@ describe('npm run devnet -- fund', () => {
     const walletId = await createWallet(call, 'rich')
 
     await devnet('fund', 'rich', '1234.5', '--chain', 'base-sepolia')
-    await devnet('fund', walletId, '7', '--chain', 'ethereum-sepolia', '--asset', 'TUSD')
+    const alias = await devnet('fund', walletId, '7', '--chain', 'Ethereum', '--asset', 'tusd')
+    expect(alias).toContain('7 TUSD on ethereum-sepolia')
 
     await untilBalance(call, walletId, '1234.5')
     await untilBalance(call, walletId, '7')
@@ -87,7 +88,7 @@ describe('npm run devnet -- fund', () => {
     ['an unknown wallet', ['stranger', '1'], 'No wallet has'],
     ['no amount', ['rich', '0'], 'above zero'],
     ['an asset that the chain does not have', ['rich', '1', '--asset', 'TUSD'], 'has no TUSD'],
-    ['an unknown chain', ['rich', '1', '--chain', 'base'], 'base is no chain'],
+    ['an unknown chain', ['rich', '1', '--chain', 'solana'], 'solana is no chain'],
   ])('error: %s', async (_, args, message) => {
     await expect(devnet('fund', ...args)).rejects.toMatchObject({
       code: 1,
