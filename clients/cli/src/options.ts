@@ -60,10 +60,11 @@ export function parseAmount(text: string): string {
 export const parseAmountOrMax = (text: string): string =>
   text === 'max' ? text : parseAmount(text)
 
-/** Parses a JSON object, such as `metadata`. */
+/** Parses a JSON object, such as `metadata`. Like the API, it rejects what `JSON.parse` would change silently. */
 export function parseObject(text: string): Record<string, unknown> {
   const value = parseJson(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    assertFaithful(text)
     return value as Record<string, unknown>
   }
   throw new InvalidArgumentError('Pass a JSON object such as \'{"tier":"gold"}\'.')
@@ -76,6 +77,39 @@ function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Strings, names with their colon, numbers and braces of a JSON text. */
+const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|[{}]/g
+
+/** Rejects a repeated name and a number that loses digits, on valid JSON. */
+function assertFaithful(json: string): void {
+  const open: Set<string>[] = []
+  for (const [token, quoted, colon] of json.matchAll(tokens)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (quoted === undefined) assertExact(token)
+    else if (colon !== undefined) addName(JSON.parse(quoted) as string, open.at(-1))
+  }
+}
+
+function addName(name: string, names = new Set<string>()): void {
+  if (!names.has(name)) return void names.add(name)
+  throw new InvalidArgumentError(
+    `${JSON.stringify(name)} is in the object more than once. Send it once.`,
+  )
+}
+
+function assertExact(number: string): void {
+  if (digitsOf(number) === digitsOf(String(Number(number)))) return
+  throw new InvalidArgumentError(`${number} is a number that loses digits. Send it as text.`)
+}
+
+/** The significant digits of a number. A double that keeps them is the same number. */
+const digitsOf = (number: string) =>
+  number
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '')
 
 /** Splits a comma-separated list. */
 export const parseNames = (text: string): string[] =>
