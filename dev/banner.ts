@@ -19,14 +19,14 @@ export function sayFacts(facts: Facts): void {
   say(`  ${pc.dim('Try it:')}`)
   for (const line of describeCommands(facts)) say(`  ${line}`)
   say()
-  if (facts.temporalUiUrl) sayViews(facts.temporalUiUrl)
+  if (facts.temporalUiUrl) sayViews(facts.temporalUiUrl, facts.temporalNamespace)
 }
 
 /** Links to common views of the Temporal UI for operators. */
-function sayViews(uiUrl: string): void {
+function sayViews(uiUrl: string, namespace: string): void {
   say(`  ${pc.dim('Intents in the Temporal UI, for operators (docs/running/temporal.md):')}`)
   for (const [name, query] of Object.entries(viewQueries)) {
-    say(`  ${name.padEnd(16)}${pc.dim(viewUrl(uiUrl, query))}`)
+    say(`  ${name.padEnd(16)}${pc.dim(viewUrl(uiUrl, namespace, query))}`)
   }
   say()
 }

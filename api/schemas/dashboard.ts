@@ -42,7 +42,7 @@ export const sessionAnswer = z.strictObject({
   role,
   network: z.string(),
   environment: z.enum(['devnet', 'testnet', 'mainnet']),
-  /** For operators only. */
+  /** Page of the namespace in the Temporal UI. For operators only. */
   temporalUi: z.string().optional(),
 })
 export type SessionAnswer = z.infer<typeof sessionAnswer>

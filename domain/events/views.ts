@@ -15,6 +15,6 @@ export const viewQueries = {
  *
  * @param uiUrl - URL of the UI, without a trailing slash.
  */
-export function viewUrl(uiUrl: string, query: string, namespace = 'default'): string {
-  return `${uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`
+export function viewUrl(uiUrl: string, namespace: string, query: string): string {
+  return `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows?query=${encodeURIComponent(query)}`
 }

@@ -27,6 +27,8 @@ import type { GasBudgets, Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
+export const STAND_IN_NAMESPACE = 'stand-in'
+
 /** A Temporal client for tests. It records started workflows and returns the progress that a test sets. */
 export function standInTemporal() {
   const started: Started[] = []
@@ -34,6 +36,7 @@ export function standInTemporal() {
   const query = (id: string) =>
     progress.has(id) ? Promise.resolve(progress.get(id)) : Promise.reject(new Error('not found'))
   const client = {
+    options: { namespace: STAND_IN_NAMESPACE },
     withDeadline: <T>(_deadline: number, call: () => Promise<T>) => call(),
     workflow: {
       start(workflow: string, options: Record<string, unknown>) {

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sessionAnswer } from '../../../api/schemas/dashboard.js'
-import { startWorld, type ApiWorld } from '../api.js'
+import { STAND_IN_NAMESPACE, startWorld, type ApiWorld } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf } from './people.js'
+
+const TEMPORAL_UI = 'https://temporal.example'
 
 let world: ApiWorld
 let pages: ReturnType<typeof pagesOf>
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld(undefined, { dashboard: { temporalUi: TEMPORAL_UI } })
   pages = pagesOf(world)
 })
 afterAll(() => world.stop())
@@ -37,6 +39,17 @@ describe('POST /session', () => {
       expect(answer.body).toMatchObject({ message: 'E-mail or password is wrong.' })
       expect(answer.headers.getSetCookie()).toEqual([])
     }
+  })
+})
+
+describe('GET /session', () => {
+  test('has the page of the Temporal namespace, for operators only', async () => {
+    const { cookie } = await newPerson(world, { isOperator: true })
+    const { body } = await pages('GET', '/session', { cookie })
+    expect(body).toMatchObject({ temporalUi: `${TEMPORAL_UI}/namespaces/${STAND_IN_NAMESPACE}` })
+    const owner = await newPerson(world)
+    const other = await pages('GET', '/session', { cookie: owner.cookie })
+    expect(other.body).not.toHaveProperty('temporalUi')
   })
 })
 

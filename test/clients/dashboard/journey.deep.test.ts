@@ -45,7 +45,10 @@ describeWithBrowser('dashboard on a whole stack', () => {
       })
       await page.goto(`${world.host}/dashboard/intents/${id}`)
       const href = await page.getByRole('link', { name: 'Workflow' }).getAttribute('href')
-      expect(href).toMatch(new RegExp(`^http://.*/namespaces/[\\w-]+/workflows/${id}$`))
+      const { temporalNamespace } = world.stack.facts
+      expect(href).toMatch(
+        new RegExp(`^http://.*/namespaces/${temporalNamespace}/workflows/${id}$`),
+      )
       expect(faults).toEqual([])
     },
     JOURNEY_MS,

@@ -10,9 +10,12 @@ export type PageWorld = Awaited<ReturnType<typeof startPageWorld>>
 /** A browser window of a signed-in user. */
 export type UserWindow = { page: Page; faults: string[]; context: BrowserContext }
 
+export const TEMPORAL_UI = 'https://temporal.example'
+
 /** The built pages, served by an API with a database and without chains. */
 export async function startPageWorld() {
-  return openPages(await startWorld(undefined, { keepsRequests: true }))
+  const dashboard = { temporalUi: TEMPORAL_UI }
+  return openPages(await startWorld(undefined, { keepsRequests: true, dashboard }))
 }
 
 /** The pages of an API, with a browser. */

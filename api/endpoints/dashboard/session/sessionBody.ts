@@ -3,8 +3,12 @@ import type { SessionAnswer } from '../../../schemas/dashboard.js'
 import type { Services } from '../../../http/services.js'
 
 /** The signed-in user, the account and the role. */
-export function sessionBody({ registry, dashboard }: Services, member: Member): SessionAnswer {
+export function sessionBody(
+  { registry, dashboard, temporal }: Services,
+  member: Member,
+): SessionAnswer {
   const { temporalUi } = dashboard
+  const namespace = encodeURIComponent(temporal.options.namespace)
   return {
     user: {
       id: member.userId,
@@ -16,6 +20,7 @@ export function sessionBody({ registry, dashboard }: Services, member: Member): 
     role: member.role,
     network: registry.network,
     environment: registry.network,
-    ...(member.isOperator && temporalUi !== undefined && { temporalUi }),
+    ...(member.isOperator &&
+      temporalUi !== undefined && { temporalUi: `${temporalUi}/namespaces/${namespace}` }),
   }
 }

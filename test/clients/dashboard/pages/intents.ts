@@ -6,7 +6,8 @@ import { dispatchEvents } from '../../../../db/webhooks/sending.js'
 import { dryRunAnswer } from '../../../../api/schemas/examples/plannedIntent.js'
 import { insertTestIntent } from '../../../db/rows.js'
 import { barriersInThemes } from '../axe.js'
-import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
+import { STAND_IN_NAMESPACE } from '../../../api/api.js'
+import { TEMPORAL_UI, makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 import { untilShown } from '../people.js'
 import type { Page, Route } from 'playwright-core'
 
@@ -19,6 +20,17 @@ export function testIntents(world: () => PageWorld): void {
       .evaluateAll((links) =>
         links.map((link) => (link as unknown as { href: string }).href.split('/').at(-1)),
       )
+
+  test('an operator opens the workflow in the Temporal namespace of the service', async () => {
+    const operator = await world().newPerson({ isOperator: true })
+    const wallet = await makeWallet(world(), operator, 'alice')
+    const id = await insertTestIntent(world().db, wallet, 'completed')
+    const { page } = await world().open(operator)
+    await page.goto(`${world().host}/dashboard/intents/${id}`)
+    const link = page.getByRole('link', { name: 'Workflow' })
+    const namespace = `${TEMPORAL_UI}/namespaces/${STAND_IN_NAMESPACE}`
+    expect(await link.getAttribute('href')).toBe(`${namespace}/workflows/${id}`)
+  })
 
   test(
     'filters by user, failure code and days are in the URL, and the back button undoes them',

@@ -6,7 +6,7 @@ import { sessionQuery } from '../../api/queries.js'
 export function WorkflowLink({ intentId }: { intentId: string }) {
   const { data: session } = useQuery(sessionQuery)
   if (!session?.user.isOperator || !session.temporalUi) return null
-  const page = `${session.temporalUi}/namespaces/default/workflows/${intentId}`
+  const page = `${session.temporalUi}/workflows/${intentId}`
   return (
     <a href={page} target="_blank" rel="noreferrer" className="text-accent hover:underline">
       Workflow
