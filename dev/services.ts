@@ -26,7 +26,7 @@ export async function startServices(
   const settings: Record<Service, (index: number) => NodeJS.ProcessEnv> = {
     signer: () => ({ KEK_FILE: home.kek, SENDERS_PER_CHAIN: '2' }),
     relayer: () => ({ ATTESTATION_URL: facts.attestationUrl }),
-    worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey }),
+    worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey, PUBLIC_URL: facts.hostUrl }),
     api: (index) => apiSettings(facts, apiPorts[index] ?? 0),
   }
   for (const index of apiPorts.keys()) {

@@ -1,5 +1,4 @@
 import { MAX_NOTIFY_WAIT_MS } from '../runtime/durations.js'
-import type { Client } from '@temporalio/client'
 import { faultPoint } from '../runtime/faultPoints.js'
 import { claimStarts } from '../db/intents/starting.js'
 import { setDispatched } from '../db/intents/status.js'
@@ -10,6 +9,7 @@ import {
   startWorkflow,
   workOf,
   type Start,
+  type Starter,
 } from '../workflows/client/start.js'
 import type { Notifier } from '../runtime/notifier.js'
 import type { Db } from '../db/client/connect.js'
@@ -20,9 +20,8 @@ import type { Rollout } from './rollout.js'
 /** Intents, and fundings, that are claimed and started per batch. */
 export const BATCH = 8
 
-type StarterTools = {
+type StarterTools = Starter & {
   db: Db
-  client: Client
   temporal: Presence
   /** Notified when an intent or a funding is stored. */
   stored: Notifier
@@ -63,10 +62,11 @@ async function startSome(tools: StarterTools): Promise<boolean> {
   return claims.some(({ length }) => length === BATCH)
 }
 
-async function startOne(start: Start, { client, db, log, rollout }: StarterTools): Promise<void> {
+async function startOne(start: Start, tools: StarterTools): Promise<void> {
+  const { db, log, rollout } = tools
   faultPoint('worker: before the start')
   try {
-    await startWorkflow(client, start, rollout.isCurrent() ? onceHere : once)
+    await startWorkflow(tools, start, rollout.isCurrent() ? onceHere : once)
     await setDispatched(db, workOf(start).id)
   } catch (error) {
     log.warn({ ...factsOf(start), err: error }, 'workflow not started yet')

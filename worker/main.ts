@@ -95,19 +95,21 @@ const options = {
   ...SHUTDOWN,
 }
 const stored = createNotifier()
+const publicUrl = config.PUBLIC_URL
 listenToStarts(config.directDatabaseUrl, stopping, stored.notify)
 const service = {
   ...{ address: config.TEMPORAL_ADDRESS, options, temporal, log },
   beside(connection: NativeConnection, over: AbortSignal) {
     const own = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-    return runStarter({ db, client: own, temporal, rollout, stored, log }, over)
+    return runStarter({ db, client: own, publicUrl, temporal, rollout, stored, log }, over)
   },
 }
 await watch.first
 const serving = serveTasks(service, stopping)
 onStop(() => serving)
 const eventsKeptDays = config.EVENTS_KEPT_DAYS
-const sweeping = { url: config.directDatabaseUrl, chains, client, temporal, log, eventsKeptDays }
+const url = config.directDatabaseUrl
+const sweeping = { url, chains, client, publicUrl, temporal, log, eventsKeptDays }
 const sweepers = runSweepers(sweeping, stopping)
 onStop(() => sweepers)
 // A faulty webhook key must not stop the execution of intents.

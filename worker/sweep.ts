@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../runtime/durations.js'
-import type { Client } from '@temporalio/client'
 import {
   findDone,
   findLingering,
@@ -20,6 +19,7 @@ import {
   startWorkflow,
   workOf,
   type Start,
+  type Starter,
 } from '../workflows/client/start.js'
 import { prunes, type Prune } from './prunes.js'
 import { recheckResults } from './recheck.js'
@@ -41,10 +41,9 @@ const STARTS = 10
 /** Rows per statement, short because others write to the same tables, and statements per sweep. */
 const PRUNED = { rows: 1_000, batches: 100 }
 
-type SweepTools = {
+type SweepTools = Starter & {
   db: Db
   chains: Chains
-  client: Client
   temporal: Presence
   log: Log
   stopping: AbortSignal
@@ -99,12 +98,12 @@ async function every(ms: number, tools: SweepTools, sweep: Sweep): Promise<void>
 
 /** A restart fails while an older run of the intent still exists. The next sweep retries it. */
 async function restartReopened(tools: SweepTools): Promise<void> {
-  const { db, client, temporal, log } = tools
+  const { db, client, publicUrl, temporal, log } = tools
   await temporal.untilThere()
   const restart = async (reopened: Reopened) => {
     const facts = factsOf(reopened)
     try {
-      const isStarted = await startReopened({ temporal: client, db }, reopened)
+      const isStarted = await startReopened({ client, publicUrl, db }, reopened)
       if (isStarted) log.info(facts, 'workflow of reopened intent started')
     } catch (error) {
       log.warn({ ...facts, err: error }, 'workflow not started')
@@ -118,7 +117,7 @@ async function restartLingering(tools: SweepTools): Promise<void> {
   const restart = async (start: Start) => {
     const facts = factsOf(start)
     try {
-      await startWorkflow(client, start, again)
+      await startWorkflow(tools, start, again)
       await setDispatched(db, workOf(start).id)
       log.info(facts, 'missing workflow restarted')
     } catch (error) {

@@ -71,6 +71,8 @@ describe('a wallet that holds no ETH', () => {
     expect(found.map(({ workflowId }) => workflowId)).toEqual([id])
     const described = await client.workflow.getHandle(id).describe()
     expect(await described.staticSummary()).toBe(`lend 1 USDC on ${arbitrum}`)
+    const page = `${world.stack.facts.hostUrl}/dashboard/intents/${id}`
+    expect(await described.staticDetails()).toBe(`Intent [${id}](${page})`)
     const history = await client.workflow.getHandle(id).fetchHistory()
     const activities = history.events?.flatMap(
       ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],

@@ -49,6 +49,9 @@ const newRun: WorkflowStartPolicy = {
   workflowIdConflictPolicy: 'FAIL',
 }
 
+/** `publicUrl`: address of the service in browsers. Absent: workflows have no link to it. */
+export type Starter = { client: Client; publicUrl?: string | undefined }
+
 /** `userId`: the owner of the wallet, as the caller names them. */
 export type IntentStart = { intent: StoredIntent; tier: Tier; userId: string }
 
@@ -57,11 +60,11 @@ export type IntentStart = { intent: StoredIntent; tier: Tier; userId: string }
  * records the start (`setDispatched`).
  */
 async function startIntent(
-  temporal: Client,
+  starter: Starter,
   start: IntentStart,
   options: WorkflowStartPolicy = once,
 ): Promise<void> {
-  await startOrFind(() => startExecution(temporal, start, options))
+  await startOrFind(() => startExecution(starter, start, options))
   faultPoint('workflow started, not marked')
 }
 
@@ -71,24 +74,24 @@ async function startIntent(
  * @returns False when a run of it exists. The mark stays then.
  */
 export async function startReopened(
-  { temporal, db }: { temporal: Client; db: Db },
+  { db, ...starter }: Starter & { db: Db },
   { recoverAt, ...start }: IntentStart & { recoverAt: string },
 ): Promise<boolean> {
-  const isStarted = await startOrFind(() => startExecution(temporal, start, newRun))
+  const isStarted = await startOrFind(() => startExecution(starter, start, newRun))
   if (isStarted) await setRecovered(db, start.intent.id, recoverAt)
   return isStarted
 }
 
 async function startExecution(
-  temporal: Client,
+  { client, publicUrl }: Starter,
   { intent, tier, userId }: IntentStart,
   options: WorkflowStartPolicy,
 ): Promise<void> {
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await temporal.withDeadline(Date.now() + CALL_MS, () =>
-    temporal.workflow.start<typeof executeIntent>('executeIntent', {
+  await client.withDeadline(Date.now() + CALL_MS, () =>
+    client.workflow.start<typeof executeIntent>('executeIntent', {
       workflowIdConflictPolicy: 'USE_EXISTING',
       ...options,
       workflowId: id,
@@ -98,9 +101,16 @@ async function startExecution(
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
+      staticDetails: detailsOf(id, publicUrl),
       typedSearchAttributes: attributesOf(intent, userId),
     }),
   )
+}
+
+/** The intent in Markdown, with a link to its page in the dashboard when its address is known. */
+function detailsOf(id: string, publicUrl: string | undefined): string {
+  if (publicUrl === undefined) return `Intent ${id}`
+  return `Intent [${id}](${new URL(`/dashboard/intents/${id}`, publicUrl).href})`
 }
 
 function attributesOf(intent: StoredIntent, userId: string): TypedSearchAttributes {
@@ -132,7 +142,7 @@ export type FundingStart = { funding: StoredFunding; tier: Tier }
 
 /** Starts the workflow of a funding, as `startIntent` does for an intent. */
 export async function startFunding(
-  temporal: Client,
+  client: Client,
   { funding, tier }: FundingStart,
   options: WorkflowStartPolicy = once,
 ): Promise<void> {
@@ -143,8 +153,8 @@ export async function startFunding(
     { key: searchAttributes.intentAction, value: 'fund' },
   ])
   await startOrFind(() =>
-    temporal.withDeadline(Date.now() + CALL_MS, () =>
-      temporal.workflow.start<typeof fundWallet>('fundWallet', {
+    client.withDeadline(Date.now() + CALL_MS, () =>
+      client.workflow.start<typeof fundWallet>('fundWallet', {
         workflowIdConflictPolicy: 'USE_EXISTING',
         ...options,
         workflowId: id,
@@ -162,8 +172,10 @@ export async function startFunding(
 export type Start = IntentStart | FundingStart
 
 /** Starts the workflow of an intent or a funding. An existing workflow counts as started. */
-export const startWorkflow = (temporal: Client, start: Start, options?: WorkflowStartPolicy) =>
-  'intent' in start ? startIntent(temporal, start, options) : startFunding(temporal, start, options)
+export const startWorkflow = (starter: Starter, start: Start, options?: WorkflowStartPolicy) =>
+  'intent' in start
+    ? startIntent(starter, start, options)
+    : startFunding(starter.client, start, options)
 
 /** The intent or funding of a start. */
 export const workOf = (start: Start): StoredIntent | StoredFunding =>

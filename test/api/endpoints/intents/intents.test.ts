@@ -118,6 +118,7 @@ describe('POST /v1/intents', () => {
           priority: { priorityKey: 3, fairnessKey: accountId },
           memo: { requestId: answer.headers.get('x-request-id') },
           staticSummary: 'lend 1 USDC on base-sepolia',
+          staticDetails: `Intent ${answer.body.id}`,
           typedSearchAttributes: expect.anything(),
         },
       },
