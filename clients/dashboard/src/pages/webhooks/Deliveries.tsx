@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { queryText } from '../../api/call.js'
 import { deliveriesQuery, deliveryQuery } from '../../api/queries.js'
-import type { Delivery } from '../../api/types.js'
+import type { Delivery, Webhook } from '../../api/types.js'
 import { Chips } from '../../ui/forms/Chips.js'
 import { List } from '../../ui/tables/List.js'
 import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
@@ -49,7 +49,8 @@ const columnsFor = (webhookId: string): Column<Delivery>[] => [
 ]
 
 /** The deliveries of an endpoint, newest first. */
-export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrite: boolean }) {
+export function Deliveries({ webhook }: { webhook: Webhook }) {
+  const { id: webhookId } = webhook
   const { open, status } = useSearch({ from: '/inside/webhooks/$webhookId' })
   const navigate = useNavigate()
   const query = useInfiniteQuery(deliveriesQuery(webhookId, { status }))
@@ -86,7 +87,7 @@ export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrit
         }
       />
       {opened && (
-        <DeliveryFacts delivery={opened} mayWrite={mayWrite} onClose={() => go({ status })} />
+        <DeliveryFacts webhook={webhook} delivery={opened} onClose={() => go({ status })} />
       )}
     </>
   )

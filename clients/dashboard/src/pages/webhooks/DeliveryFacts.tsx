@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMay } from '../../api/access.js'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import type { Delivery } from '../../api/types.js'
+import type { Delivery, Webhook } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { durationText, exactText } from '../../text/time.js'
 import { Button } from '../../ui/forms/Button.js'
@@ -13,15 +14,11 @@ import { Id } from '../../ui/values/Id.js'
 import { Time } from '../../ui/values/Time.js'
 import { DeliveryState, errorText } from './words.js'
 
-type Props = { delivery: Delivery; mayWrite: boolean; onClose: () => void }
+type Props = { webhook: Webhook; delivery: Delivery; onClose: () => void }
 
 /** One delivery with its attempts and responses. */
-export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
-  const { id, webhookId, eventId, intentId, type, status, attempts, nextAttemptAt } = delivery
-  const resend = useMutation({
-    mutationFn: () => post<Delivery>(`/webhooks/${webhookId}/deliveries/${id}/resend`),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['webhooks'] }),
-  })
+export function DeliveryFacts({ webhook, delivery, onClose }: Props) {
+  const { id, eventId, intentId, type, status, attempts, nextAttemptAt } = delivery
   return (
     <Dialog title={type} onClose={onClose}>
       <Facts
@@ -67,15 +64,28 @@ export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
         ))}
         {attempts.length === 0 && <li className="text-ink-3">No attempts yet.</li>}
       </ol>
-      {resend.error && <Failure error={resend.error} />}
-      {mayWrite && (
-        <div className="mt-4 flex justify-end">
-          <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
-            Send again
-          </Button>
-        </div>
-      )}
+      {useMay('write') && <Resend webhook={webhook} deliveryId={id} />}
     </Dialog>
+  )
+}
+
+function Resend({ webhook, deliveryId }: { webhook: Webhook; deliveryId: string }) {
+  const resend = useMutation({
+    mutationFn: () => post<Delivery>(`/webhooks/${webhook.id}/deliveries/${deliveryId}/resend`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['webhooks'] }),
+  })
+  if (webhook.status === 'disabled') {
+    return <p className="mt-4 text-sm text-ink-2">Enable the endpoint to send this event again.</p>
+  }
+  return (
+    <>
+      {resend.error && <Failure error={resend.error} />}
+      <div className="mt-4 flex justify-end">
+        <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
+          Send again
+        </Button>
+      </div>
+    </>
   )
 }
 

@@ -24,15 +24,14 @@ export function WebhookPage() {
 
 function Whole({ webhook }: { webhook: Webhook }) {
   const { id, url, description, events, disabledAt, createdAt } = webhook
-  const mayWrite = useMay('write')
   return (
     <>
-      <PageHead title={url} action={mayWrite && <WebhookActions webhook={webhook} />}>
+      <PageHead title={url} action={useMay('write') && <WebhookActions webhook={webhook} />}>
         {description}
       </PageHead>
       <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Section title="Deliveries">
-          <Deliveries webhookId={id} mayWrite={mayWrite} />
+          <Deliveries webhook={webhook} />
         </Section>
         <Section title="Facts">
           <Facts
