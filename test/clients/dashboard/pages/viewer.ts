@@ -90,4 +90,33 @@ export function testViewer(world: () => PageWorld): void {
     },
     TEST_MS,
   )
+
+  test(
+    'the pages of an empty account show calls and advice to writers, and none to viewers',
+    async () => {
+      const owner = await world().newPerson()
+      const { accountId } = owner
+      const hook = { id: newId('wh_'), account_id: accountId, url: 'https://x.example' }
+      await world().db('webhook').insert(hook)
+      const viewer = await world().newPerson({ accountId, role: 'viewer' })
+      const paths = ['/', '/intents', '/wallets', '/requests', '/keys', `/webhooks/${hook.id}`]
+      const adviceTo = async (person: typeof owner) => {
+        const { page, faults, context } = await world().open(person)
+        const advised: string[] = []
+        for (const path of paths) {
+          await page.goto(`${world().host}/dashboard${path}`)
+          await untilShown(page)
+          await page.waitForFunction(`!document.querySelector('[aria-label=Loading]')`)
+          const text = await page.locator('main').innerText()
+          if (/curl|Create (an|one)|Send a test event\./.test(text)) advised.push(path)
+        }
+        expect(ownFaults(faults)).toEqual([])
+        await context.close()
+        return advised
+      }
+      expect(await adviceTo(owner)).toEqual(paths)
+      expect(await adviceTo(viewer)).toEqual([])
+    },
+    TEST_MS,
+  )
 }

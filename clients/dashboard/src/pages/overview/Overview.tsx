@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMay } from '../../api/access.js'
 import { intentsQuery, overviewQuery } from '../../api/queries.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { List } from '../../ui/tables/List.js'
@@ -16,7 +17,7 @@ import { Trends } from './Trends.js'
 
 const SHOWN = 8
 
-/** The trends of the account, what needs attention, and its latest intents. A new account sees the first calls. */
+/** The trends of the account, what needs attention, and its latest intents. Writers of a new account see the first calls. */
 export function Overview() {
   return (
     <>
@@ -29,6 +30,7 @@ export function Overview() {
 
 function State() {
   const { data, error, refetch } = useQuery(overviewQuery)
+  const mayWrite = useMay('write')
   if (!data) {
     return (
       <div className="mb-10">
@@ -39,7 +41,7 @@ function State() {
   const { firstSteps, money, intentsToday } = data
   return (
     <>
-      {firstSteps.intentCompleted ? <Trends /> : <FirstSteps done={firstSteps} />}
+      {mayWrite && !firstSteps.intentCompleted ? <FirstSteps done={firstSteps} /> : <Trends />}
       <Attention />
       <Latest />
       <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMay } from '../../api/access.js'
 import { queryText } from '../../api/call.js'
 import { deliveriesQuery, deliveryQuery } from '../../api/queries.js'
 import type { Delivery, Webhook } from '../../api/types.js'
@@ -51,6 +52,8 @@ const columnsFor = (webhookId: string): Column<Delivery>[] => [
 /** The deliveries of an endpoint, newest first. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const { id: webhookId } = webhook
+  const maySend = useMay('write') && webhook.status === 'enabled'
+  const noneText = maySend ? 'No deliveries yet. Send a test event.' : 'No deliveries yet.'
   const { open, status } = useSearch({ from: '/inside/webhooks/$webhookId' })
   const navigate = useNavigate()
   const query = useInfiniteQuery(deliveriesQuery(webhookId, { status }))
@@ -82,7 +85,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         keyOf={({ id }) => id}
         empty={
           <p className="border-y border-line py-4 text-sm text-ink-3">
-            {status ? 'No delivery matches.' : 'No deliveries yet. Send a test event.'}
+            {status ? 'No delivery matches.' : noneText}
           </p>
         }
       />
