@@ -85,6 +85,8 @@ export const memberEntry = z.strictObject({
   email: z.string(),
   name: z.string(),
   role,
+  /** Whether the caller may create a link with which this member chooses a new password. */
+  mayResetPassword: z.boolean(),
   createdAt: time,
 })
 export type MemberEntry = z.infer<typeof memberEntry>

@@ -68,6 +68,8 @@ export type AccountMember = {
   email: string
   name: string
   role: Role
+  /** The user is no operator and in no other account. Only then an owner may reset their password. */
+  belongsOnlyHere: boolean
   createdAt: Date
 }
 
@@ -78,6 +80,7 @@ export async function readMembers(db: Db, accountId: string): Promise<AccountMem
     .where('m.account_id', accountId)
     .orderBy(['m.created_at', 'u.id'])
     .select('u.id', 'u.email', 'u.name', 'm.role', 'm.created_at as createdAt')
+    .select({ belongsOnlyHere: db.raw('belongs_only_here(u.id)') })
   return selectScoped<AccountMember>(db, accountId, query)
 }
 

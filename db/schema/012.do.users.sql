@@ -189,6 +189,12 @@ create function belongs_only_to(p_user text, p_account text) returns boolean lan
       where m.user_id = p_user and m.account_id = p_account and not u.is_operator)
 $$;
 
+-- The same for the account in scope. Definer: row policies show the API one account at a time.
+create function belongs_only_here(p_user text) returns boolean
+language sql stable security definer set search_path = public, pg_temp as $$
+  select belongs_only_to(p_user, current_account(true))
+$$;
+
 -- Creates a link in the name of the session's member, an owner. False: the user also belongs elsewhere.
 create function create_password_reset(p_token_hash bytea, p_user text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -234,4 +240,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where m.user_id = p_user order by a.name, a.id
 $$;
 
-grant execute on function create_password_reset, use_password_reset, find_invitation, accept_invitation, list_memberships to steward_api;
+grant execute on function belongs_only_here, create_password_reset, use_password_reset, find_invitation, accept_invitation, list_memberships to steward_api;

@@ -137,6 +137,7 @@ export const strangers = [
   "select accept_invitation('', '', '', '', '')",
   "select open_session('', '', '', '', '', '')",
   "select * from list_memberships('')",
+  "select belongs_only_here('')",
   "select create_password_reset('', '')",
   "select use_password_reset('', '')",
   'select * from password_reset',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { passwordResetAnswer } from '../../../api/schemas/dashboard.js'
+import { memberEntry, passwordResetAnswer } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/accounts/accounts.js'
 import { inviteMember } from '../../../db/accounts/invitations.js'
 import { createOperatorReset } from '../../../db/accounts/passwordResets.js'
@@ -98,6 +98,25 @@ describe('POST /members/:id/password-reset', () => {
       .db('password_reset')
       .whereIn('user_id', [...[member.userId, owner.userId, stranger.userId]])
     expect(before).toEqual([])
+  })
+
+  test('is possible exactly for the members whom the list names', async () => {
+    const member = await newPair()
+    const { accountId } = owner
+    const joined = await newPerson(world, { accountId, role: 'developer' })
+    await join(joined)
+    const operator = await newPerson(world, { accountId, role: 'viewer', isOperator: true })
+    const namedTo = async ({ cookie }: Person) => {
+      const { data } = (await pages('GET', '/members', { cookie })).body
+      const members = memberEntry.array().parse(data)
+      return members.filter((entry) => entry.mayResetPassword).map(({ id }) => id)
+    }
+    expect(await namedTo(owner)).toEqual([member.userId])
+    expect(await namedTo(member)).toEqual([])
+    const answers = await Promise.all(
+      [owner, member, joined, operator].map((person) => reset(owner, person)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([400, 201, 403, 403])
   })
 
   test('an operator resets the password of any member', async () => {

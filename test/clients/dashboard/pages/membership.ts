@@ -71,6 +71,36 @@ export function testMembership(world: () => PageWorld): void {
   )
 
   test(
+    'an owner resets the password of a member, and is offered no reset for an operator',
+    async () => {
+      const owner = await world().newPerson()
+      const { accountId } = owner
+      const member = await world().newPerson({ accountId, role: 'viewer' })
+      const operator = await world().newPerson({ accountId, role: 'viewer', isOperator: true })
+      const { page, faults } = await world().open(owner)
+      await page.goto(`${world().host}/dashboard/settings`)
+      const openMenu = ({ email }: typeof owner) =>
+        page
+          .getByRole('row')
+          .filter({ hasText: email })
+          .getByRole('button', { name: /^Actions for member/ })
+          .click()
+      await openMenu(operator)
+      expect(await page.getByRole('menuitem').allInnerTexts()).toEqual([
+        ...['Change role …', 'Remove …'],
+      ])
+      await page.keyboard.press('Escape')
+      await openMenu(member)
+      await page.getByRole('menuitem', { name: 'Reset password' }).click()
+      await page.getByRole('button', { name: 'Create link' }).click()
+      const link = page.getByRole('dialog', { name: 'New password' }).locator('pre')
+      expect(await link.innerText()).toContain('/dashboard/password-resets/')
+      expect(ownFaults(faults)).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
     'an owner changes the role of a member, removes the member and reads the audit log',
     async () => {
       const owner = await world().newPerson()

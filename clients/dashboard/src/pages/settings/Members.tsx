@@ -70,11 +70,15 @@ function actionsFor(userId: string, onAsk: (asking: MemberDialog) => void): Colu
               icon: <UserCog aria-hidden className="size-4" />,
               onSelect: () => onAsk({ what: 'role', member }),
             },
-            {
-              label: 'Reset password …',
-              icon: <KeyRound aria-hidden className="size-4" />,
-              onSelect: () => onAsk({ what: 'password', member }),
-            },
+            ...(member.mayResetPassword
+              ? [
+                  {
+                    label: 'Reset password …',
+                    icon: <KeyRound aria-hidden className="size-4" />,
+                    onSelect: () => onAsk({ what: 'password', member }),
+                  },
+                ]
+              : []),
             {
               label: 'Remove …',
               icon: <UserMinus aria-hidden className="size-4" />,
