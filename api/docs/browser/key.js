@@ -3,6 +3,7 @@ const KEY = 'docs-key'
 const keyField = document.getElementById('key-value')
 const createButton = document.getElementById('key-create')
 const keyStatus = document.getElementById('key-status')
+const keyWindow = document.getElementById('key')
 const values = { origin: location.origin, url: `${location.origin}/v1` }
 
 const stored = () => JSON.parse(sessionStorage.getItem(KEY) ?? '{}')
@@ -40,6 +41,12 @@ async function readSession() {
   if (response.status === 401) return undefined
   if (!response.ok) throw new Error(`The session returned ${response.status}.`)
   return response.json()
+}
+
+/** Viewers create no keys. */
+async function offerCreation() {
+  const session = await readSession()
+  createButton.hidden = session?.role === 'viewer'
 }
 
 const ownerOf = ({ user, account }) => `${user.id} ${account.id}`
@@ -82,6 +89,10 @@ async function forgetAfterSignOut() {
   if (!session || ownerOf(session) !== owner) keep(undefined)
 }
 
+keyWindow.addEventListener('toggle', ({ newState }) => {
+  // A failure is reported when the button is pressed.
+  if (newState === 'open') offerCreation().catch(() => undefined)
+})
 createButton.addEventListener('click', async () => {
   createButton.disabled = true
   await create().catch(reportFailure)

@@ -135,6 +135,19 @@ describeWithBrowser("the reader's key", () => {
     })
   })
 
+  test('a viewer is not offered to create a key, and uses a pasted one', async () => {
+    const viewer = await newPerson(world, { role: 'viewer' })
+    await read('/docs/quickstart', async (page) => {
+      await signIn(page, viewer)
+      await open(page)
+      await createButton(page).waitFor({ state: 'hidden' })
+      await page.getByLabel('API key for the samples').fill('svc_sk_0123')
+      await page.getByRole('button', { name: 'Use', exact: true }).click()
+      await page.getByText('The key is in the samples.').waitFor()
+      expect(await keysOf(viewer)).toEqual([])
+    })
+  })
+
   test('a key that a signed-in reader pastes is removed after a sign-out', async () => {
     const person = await newPerson(world)
     await read(
