@@ -14,6 +14,7 @@ import { testRequests } from './pages/requests.js'
 import { testShell } from './pages/shell.js'
 import { testTheme } from './pages/theme.js'
 import { testViewer } from './pages/viewer.js'
+import { testWallets } from './pages/wallets.js'
 
 const START_MS = 150_000
 
@@ -42,4 +43,5 @@ describeWithBrowser('dashboard pages:', () => {
   describe('frame', () => testShell(open))
   describe('theme', () => testTheme(open))
   describe('viewer', () => testViewer(open))
+  describe('wallets', () => testWallets(open))
 })
