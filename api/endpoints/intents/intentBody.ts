@@ -80,10 +80,12 @@ export function intentBody(registry: Registry, intent: StoredIntent, known: Inte
 function actionFields(intent: StoredIntent, timeline: IntentTimeline, scopes: Caller['scopes']) {
   const { status, plan } = intent
   if (!scopes.includes('write')) return { actions: [] }
-  const until = timeline.unsettled?.until ?? null
+  const facts = { status, plan, request: requestOf(intent), ...timeline }
+  const until = timeline.unsettled?.until
+  const canRetryThen = possibleActions({ ...facts, unsettled: null }).includes('retry')
   return {
-    actions: possibleActions({ status, plan, request: requestOf(intent), ...timeline }),
-    retryFrom: until && until.toISOString(),
+    actions: possibleActions(facts),
+    retryFrom: until && canRetryThen ? until.toISOString() : null,
   }
 }
 

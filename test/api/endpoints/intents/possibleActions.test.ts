@@ -124,6 +124,29 @@ describe('actions of an intent', () => {
     expect((await post(id, 'retry')).body.details.until).toBe(retryFrom)
   })
 
+  test.each(['wallet', 'deployment'] as const)(
+    'a failure that is not settled names no time while a pause of the %s would refuse the retry',
+    async (scope) => {
+      const { db } = world.database
+      const id = await insert('failed', [inBlock('confirmed', false)])
+      const target = { scope, subject: scope === 'wallet' ? wallet.id : '' }
+      await pauseWork(db, target, { by: 'test', why: 'test' })
+      const { retryFrom } = await read(id)
+      await resumeWork(db, target, { by: 'test', why: 'test' })
+      expect([retryFrom, (await read(id)).retryFrom]).toEqual([undefined, expect.any(String)])
+    },
+  )
+
+  test('a retried failure, and one whose money is in the bridge, name no time', async () => {
+    const open = inBlock('confirmed', false, { sequence: 2 })
+    const crossed = await insert('failed', [burned, open], crossing)
+    const retried = await insert('failed', [inBlock('confirmed', false)])
+    await insert('planning', [], { retry_of: retried })
+    expect([await read(crossed), await read(retried)].map((body) => body.retryFrom)).toEqual([
+      ...[undefined, undefined],
+    ])
+  })
+
   test.each(['planning', 'failed'] as const)(
     'a caller that may only read has none: %s',
     async (status) => {
