@@ -72,12 +72,17 @@ describe('GET /attention', () => {
       finalized_block: 0,
     }
     await db()('chain').insert(row).onConflict().ignore()
+    const ended = { ...inBlock, chain_id, gas_used: '1', gas_cost_usd: '0', units: '1000000' }
     await insertTestOperation(db(), wallet, await failed(), {
-      ...{ ...inBlock, chain_id, state: 'confirmed', success: false },
+      ...{ ...ended, state: 'confirmed', success: false },
     })
     // The money is in the bridge.
     await insertTestOperation(db(), wallet, await failed(), {
-      ...{ ...inBlock, chain_id, kind: 'bridge', state: 'final', success: true },
+      ...{ ...ended, kind: 'bridge', state: 'final', success: true },
+    })
+    // All steps have succeeded since.
+    await insertTestOperation(db(), wallet, await failed(), {
+      ...{ ...ended, state: 'final', success: true },
     })
     expect(await attention()).toEqual([{ kind: 'failed', count: 1 }])
     expect(await attention(await newPerson(world))).toEqual([])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../../../db/accounts/accounts.js'
 import { pauseWork, resumeWork } from '../../../../db/pauses.js'
+import { countRetryable } from '../../../../db/usage/attention.js'
 import { newPerson, pagesOf } from '../../dashboard/people.js'
 import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
 import { bridge, deposit, planOf } from '../../../domain/plan/steps.js'
@@ -54,40 +55,40 @@ const post = (id: string, action: string) =>
 const listed = async () =>
   (await world.api.call('GET', '/v1/intents?limit=1', { key })).body.data as { actions: string[] }[]
 
+const cases: [string, string[], LifecycleStatus, Operating[], object?][] = [
+  ['pending', ['cancel'], 'pending', []],
+  ['planned', ['cancel'], 'planning', []],
+  ['executing, with no operation', ['cancel'], 'executing', []],
+  ['executing, with a queued operation', ['cancel'], 'executing', [{}]],
+  ['executing, with a deferred operation', ['cancel'], 'executing', [later]],
+  ['executing, with a signed operation', [], 'executing', [{ state: 'signed' }]],
+  ['executed, with a log that is not found yet', [], 'executing', [{ spent_since: 1 }]],
+  ['in a block', [], 'executing', [inBlock('mined', true)]],
+  ['done, and not completed yet', [], 'executing', [inBlock('final', true)]],
+  ['in the bridge', [], 'executing', [burned], crossing],
+  ['out of the bridge', ['cancel'], 'executing', [burned, minted], crossing],
+  ['completed', [], 'completed', [inBlock('final', true)]],
+  ['failed before its first operation', ['retry'], 'failed', []],
+  ['failed, with a final operation', ['retry'], 'failed', [inBlock('final', false)]],
+  ['failed, with an operation that a reorg could revert', [], 'failed', [inBlock('mined', false)]],
+  ['failed, with a failure that is not settled', [], 'failed', [inBlock('confirmed', false)]],
+  ['failed, with all steps done since', [], 'failed', [inBlock('final', true)]],
+  ['failed, with its money in the bridge', [], 'failed', [burned], crossing],
+  ['failed, with its money out of the bridge', ['retry'], 'failed', [burned, minted], crossing],
+]
+
 describe('actions of an intent', () => {
-  test.each<[string, string[], LifecycleStatus, Operating[], object?]>([
-    ['pending', ['cancel'], 'pending', []],
-    ['planned', ['cancel'], 'planning', []],
-    ['executing, with no operation', ['cancel'], 'executing', []],
-    ['executing, with a queued operation', ['cancel'], 'executing', [{}]],
-    ['executing, with a deferred operation', ['cancel'], 'executing', [later]],
-    ['executing, with a signed operation', [], 'executing', [{ state: 'signed' }]],
-    ['executed, with a log that is not found yet', [], 'executing', [{ spent_since: 1 }]],
-    ['in a block', [], 'executing', [inBlock('mined', true)]],
-    ['done, and not completed yet', [], 'executing', [inBlock('final', true)]],
-    ['in the bridge', [], 'executing', [burned], crossing],
-    ['out of the bridge', ['cancel'], 'executing', [burned, minted], crossing],
-    ['completed', [], 'completed', [inBlock('final', true)]],
-    ['failed before its first operation', ['retry'], 'failed', []],
-    ['failed, with a final operation', ['retry'], 'failed', [inBlock('final', false)]],
-    [
-      'failed, with an operation that a reorg could revert',
-      [],
-      'failed',
-      [inBlock('mined', false)],
-    ],
-    ['failed, with a failure that is not settled', [], 'failed', [inBlock('confirmed', false)]],
-    ['failed, with all steps done since', [], 'failed', [inBlock('final', true)]],
-    ['failed, with its money in the bridge', [], 'failed', [burned], crossing],
-    ['failed, with its money out of the bridge', ['retry'], 'failed', [burned, minted], crossing],
-  ])('%s: %j, as the calls themselves answer', async (_case, actions, status, done, values) => {
-    const id = await insert(status, done, values)
-    expect((await read(id)).actions).toEqual(actions)
-    expect(await listed()).toMatchObject([{ actions }])
-    const called = [await post(id, 'retry'), await post(id, 'cancel')]
-    const accepted = ['retry', 'cancel'].filter((_action, i) => called[i]?.body.status)
-    expect(accepted).toEqual(actions)
-  })
+  test.each(cases)(
+    '%s: %j, as the calls themselves answer',
+    async (_case, actions, status, done, values) => {
+      const id = await insert(status, done, values)
+      expect((await read(id)).actions).toEqual(actions)
+      expect(await listed()).toMatchObject([{ actions }])
+      const called = [await post(id, 'retry'), await post(id, 'cancel')]
+      const accepted = ['retry', 'cancel'].filter((_action, i) => called[i]?.body.status)
+      expect(accepted).toEqual(actions)
+    },
+  )
 
   test('a retried intent has none, and its retry can be cancelled', async () => {
     const id = await insert('failed')
@@ -111,8 +112,9 @@ describe('actions of an intent', () => {
       await pauseWork(db, { scope, subject }, { by: 'test', why: 'test' })
       const actions = [await read(failed), await read(running)].map((body) => body.actions)
       const called = [await post(failed, 'retry'), await post(running, 'cancel')]
+      const count = await countRetryable(db, wallet.accountId)
       await resumeWork(db, { scope, subject }, { by: 'test', why: 'test' })
-      expect(actions).toEqual([[], ['cancel']])
+      expect([count, ...actions]).toEqual([0, [], ['cancel']])
       expect(called.map((answer) => answer.status)).toEqual([status, 200])
       expect((await read(failed)).actions).toEqual(['retry'])
     },
@@ -172,5 +174,18 @@ describe('actions of an intent', () => {
     expect((await pages('GET', '/intents?limit=1', { cookie })).body.data).toMatchObject([
       { actions },
     ])
+  })
+})
+
+describe('countRetryable', () => {
+  const failures = cases.filter(([, , status]) => status === 'failed')
+
+  test.each(failures)('%s: agrees with the actions %j', async (_case, _, status, done, values) => {
+    const { db } = world.database
+    const before = await countRetryable(db, wallet.accountId)
+    const id = await insert(status, done, values)
+    const { actions } = await read(id)
+    const counted = (await countRetryable(db, wallet.accountId)) - before
+    expect(counted).toBe((actions as string[]).filter((action) => action === 'retry').length)
   })
 })
