@@ -4,7 +4,7 @@ import { toRequestContext } from '../http/auth/authScheme.js'
 import { errorBody, noteError } from '../http/errors.js'
 import { noteTool } from '../http/requestLog.js'
 import { otherParameters } from './intents.js'
-import { toToolError } from './texts.js'
+import { toToolBody, toToolError } from './texts.js'
 import { toGiven, type Tool } from './tools.js'
 import type { Response } from 'express'
 import type { CallToolResult } from '@modelcontextprotocol/server'
@@ -43,7 +43,7 @@ export async function openCall(
       try {
         const { text, headers = {} } = await respond(given, tool.nameOf?.(args))
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-        return toResult(JSON.parse(text) as Record<string, unknown>)
+        return toResult(toToolBody(JSON.parse(text) as Record<string, unknown>))
       } catch (error) {
         const known = noteError(services.log, response, ofPreview(error))
         const shown = toToolError(known, Object.keys(tool.inputSchema.properties ?? {}))

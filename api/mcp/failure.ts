@@ -30,9 +30,9 @@ export const explainRoute = readRoute(
   async ({ db, registry }, { caller: { accountId, scopes }, params: { intentId } }) => {
     const { intent, timeline } = await getIntent(db, accountId, intentId)
     const shown = intentBody(registry, intent, { timeline, scopes })
-    const { status, funds, waitingFor, delay, actions, retryFrom } = shown
+    const { status, funds, waitingFor, delay } = shown
     const { retriedBy } = timeline
-    const facts = { intentId, status, actions, ...(retriedBy ? { retriedBy } : {}) }
+    const facts = { intentId, status, ...(retriedBy ? { retriedBy } : {}) }
     if (!intent.error) {
       const message = `The intent has not failed. It is ${intent.status}.`
       return { status: 200, body: { ...facts, failed: false, message, waitingFor, delay, funds } }
@@ -43,7 +43,6 @@ export const explainRoute = readRoute(
       ...{ ...facts, failed: true, code, message, step },
       whatHappened: meaning,
       whereTheMoneyIs: { inWords: money, funds: intent.error.funds ?? funds, recovery },
-      retryFrom,
       whatToDo: retriedBy
         ? `It was retried already: see ${retriedBy}.`
         : inTools(hint, ['intentId']),

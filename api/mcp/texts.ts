@@ -40,6 +40,18 @@ export function inTools(text: string, takes: readonly string[]): string {
 const patternOf = (path: string) =>
   path.replace(/^\/v1\b/, '').replace(/\/(:\w+|\{\w+\})(?=\/|$)/g, '/*')
 
+/** Fields that name the cancellation and the retry of an intent. No tool makes these calls. */
+const callsOnly = new Set(['actions', 'retryFrom'])
+
+/** The response of an endpoint for the caller of its tool. `positions` names a tool instead of a path. */
+export function toToolBody(body: ToolBody): ToolBody {
+  const own = Object.fromEntries(Object.entries(body).filter(([name]) => !callsOnly.has(name)))
+  if (typeof own.positions === 'string') own.positions = toolOf['GET /positions/*']
+  return Array.isArray(own.data) ? { ...own, data: own.data.map(toToolBody) } : own
+}
+
+type ToolBody = Record<string, unknown>
+
 /** The error of an endpoint for the caller of its tool. `takes`: as `inTools`. */
 export function toToolError(error: ServiceError, takes: readonly string[]): ServiceError {
   const message = inTools(error.message, takes)

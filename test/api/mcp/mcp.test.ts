@@ -78,17 +78,17 @@ describe('POST /mcp', () => {
   test('every tool returns the response of its endpoint, at its price', async () => {
     const { key } = world
     const get = (path: string) => world.api.call('GET', `/v1${path}`, { key })
-    const pairs: [name: string, args: object, path: string][] = [
+    const pairs: [name: string, args: object, path: string, differs?: object][] = [
       ['get_yields', { chain: 'arbitrum' }, '/yields?chain=arbitrum'],
-      ['get_balances', { walletId }, `/balances/${walletId}`],
+      ['get_balances', { walletId }, `/balances/${walletId}`, { positions: 'get_positions' }],
       ['get_positions', { walletId, closed: true }, `/positions/${walletId}?closed=true`],
       ['list_intents', { walletId, limit: 2 }, `/intents?walletId=${walletId}&limit=2`],
     ]
-    for (const [name, args, path] of pairs) {
+    for (const [name, args, path, differs] of pairs) {
       const before = await balanceOf()
       const { body, headers, isError } = await mcp.call(name, { ...args })
       const own = await get(path)
-      expect([name, isError, body]).toEqual([name, false, own.body])
+      expect([name, isError, body]).toEqual([name, false, { ...own.body, ...differs }])
       for (const header of ['x-credits-charged', 'x-ratelimit-limit']) {
         expect([name, headers.get(header)]).toEqual([name, own.headers.get(header)])
       }
@@ -195,6 +195,25 @@ describe('POST /mcp', () => {
       whatToDo: 'Create a new intent.',
     })
     expect(results.headers.get('x-credits-charged')).toBe('1')
+  })
+
+  test('no result names a call that no tool makes', async () => {
+    const created = await mcp.call('create_intent', { ...lend(), previewId: await preview() })
+    const intentId = String(created.body.id)
+    const { key } = world
+    const cancelled = await world.api.call('POST', `/v1/intents/${intentId}/cancel`, { key })
+    expect([created.body.status, cancelled.body.actions]).toEqual(['planning', ['retry']])
+    const results = [
+      created,
+      await mcp.call('get_intent', { intentId }),
+      await mcp.call('list_intents', { walletId }),
+      await mcp.call('explain_failure', { intentId }),
+      await mcp.call('get_balances', { walletId }),
+    ]
+    for (const { isError, body } of results) {
+      expect(isError).toBe(false)
+      expect(JSON.stringify(body)).not.toMatch(/"actions":|"retryFrom":|\/v1\//)
+    }
   })
 
   test('a call that fails is the result of the tool, in the shape of the API, and costs nothing', async () => {
