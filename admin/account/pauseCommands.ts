@@ -120,10 +120,13 @@ async function describePauses(db: Db): Promise<CommandOutput> {
 }
 
 async function describeEvents(db: Db): Promise<CommandOutput> {
-  const events = await readAuditEvents(db, SHOWN_EVENTS)
+  const stored = await readAuditEvents(db, SHOWN_EVENTS)
+  const events = stored.map(({ subject, ...event }) => {
+    const name = event.action.startsWith('chain ') ? findChainName(subject) : undefined
+    return { ...event, subject: name ?? subject }
+  })
   const rows = events.map(({ at, actor, action, subject, detail, why }) => {
-    const name = action.startsWith('chain ') ? findChainName(subject) : undefined
-    return [time(at), actor, action, name ?? (subject || '-'), why, detail ?? '-']
+    return [time(at), actor, action, subject || '-', why, detail ?? '-']
   })
   const names = ['TIME', 'OPERATOR', 'ACTION', 'SUBJECT', 'REASON', 'DETAIL']
   return { text: toTable('The audit log is empty.', names, rows), json: { events } }

@@ -188,6 +188,10 @@ describe('freeze and pause', () => {
         .filter((one) => one.includes('a drill')),
     ).toHaveLength(8)
     expect(events).toMatch(/alice +chain pause +base-sepolia +a drill/)
+    const stored = JSON.parse(await output('events', '--json')) as { events: object[] }
+    expect(stored.events).toContainEqual(
+      expect.objectContaining({ action: 'chain pause', subject: 'base-sepolia' }),
+    )
   })
 
   test.each([

@@ -55,7 +55,11 @@ function toAnswer(
       subject: pause.scope === 'chain' ? nameOf(subject) : subject,
       since: iso(pause.since),
     })),
-    auditLog: auditLog.map((act) => ({ ...act, at: iso(act.at) })),
+    auditLog: auditLog.map(({ subject, ...act }) => ({
+      ...act,
+      subject: act.action.startsWith('chain ') ? nameOf(subject) : subject,
+      at: iso(act.at),
+    })),
     late: late.map((intent) => ({ ...intent, since: iso(intent.since) })),
   }
 }

@@ -52,6 +52,18 @@ describe('GET /system', () => {
     expect(after.pauses).toEqual([])
   })
 
+  test('names chains in pauses and in the audit log', async () => {
+    const { cookie } = await newPerson(world, { isOperator: true, role: 'viewer' })
+    const { db } = world.database
+    const target = { scope: 'chain', subject: '84532' } as const
+    await pauseWork(db, target, order)
+    const { body } = await pages('GET', '/system', { cookie })
+    await resumeWork(db, target, order)
+    const { pauses, auditLog } = systemAnswer.parse(body)
+    expect(pauses).toMatchObject([{ scope: 'chain', subject: 'base-sepolia' }])
+    expect(auditLog[0]).toMatchObject({ action: 'chain pause', subject: 'base-sepolia' })
+  })
+
   test('error: FORBIDDEN for an owner who is not an operator, also by the database', async () => {
     const { cookie } = await newPerson(world)
     const answer = await pages('GET', '/system', { cookie })
