@@ -130,7 +130,7 @@ describe('the request log', () => {
     expect(rows.map(({ credits }) => credits)).toEqual([1, 5, 5, 0])
   })
 
-  test('stores rejected requests of a key, and only counts requests without one', async () => {
+  test('stores rejected requests of a valid key, and only counts requests without one', async () => {
     const reader = await createApiKey(database.db, accountId, { name: 'r', scopes: ['read'] })
     await database.db('account').where({ id: accountId }).update({ rpm: 1 })
     await api.call('POST', '/v1/wallets', { key: reader, body: {} })
@@ -138,9 +138,11 @@ describe('the request log', () => {
     const before = api.requestLog()?.unknownCaller ?? NaN
     await api.call('GET', '/v1/wallets')
     await api.call('GET', '/v1/wallets', { key: `svc_sk_${'0'.repeat(64)}` })
+    await database.db('api_key').where({ name: 'r' }).update({ revoked_at: new Date() })
+    await api.call('GET', '/v1/wallets', { key: reader })
     const rows = await untilKept(2)
     expect(rows.map(({ code }) => code)).toEqual(['FORBIDDEN', 'RATE_LIMITED'])
-    expect(api.requestLog()?.unknownCaller).toBe(before + 2)
+    expect(api.requestLog()?.unknownCaller).toBe(before + 3)
     const strangers = await database.db('request_log').whereNotIn('status', [403, 429])
     expect(strangers.filter(({ status }: { status: number }) => status === 401)).toEqual([])
   })

@@ -20,8 +20,8 @@ export function Requests() {
   return (
     <>
       <PageHead title="Request log">
-        Every call by key and every write by members, kept for 30 days. A refused call shows why; of
-        a body only the refused fields are kept, without secrets.
+        Every call with a valid key and every write by members, kept for 30 days. A refused call
+        shows why; of a body only the refused fields are kept, without secrets.
       </PageHead>
       <RequestFilters search={search} onChange={(change) => go({ ...search, ...change })} />
       <List
