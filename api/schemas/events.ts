@@ -27,6 +27,9 @@ const eventType = z.enum(publicTypes).meta({
 export const eventIdInput = z
   .string()
   .regex(/^evt_\d{1,18}$/, { error: 'must be the `id` of an event' })
+
+export const afterInput = eventIdInput
+  .optional()
   .meta({ description: 'Resume after the event with this id.', examples: ['evt_6'] })
 
 export const event = z

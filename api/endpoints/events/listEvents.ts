@@ -8,7 +8,7 @@ import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { streamRoute } from '../../http/streaming/streamRoute.js'
-import { event, eventExamples, eventIdInput, publicTypes } from '../../schemas/events.js'
+import { afterInput, event, eventExamples, publicTypes } from '../../schemas/events.js'
 import { knownNames } from '../../schemas/parameters.js'
 import { listOf } from '../../schemas/resources.js'
 import { safeText } from '../../schemas/safeText.js'
@@ -31,7 +31,7 @@ export const listEvents = streamRoute(
     params: noParams,
     query: z.strictObject({
       ...pageQuery(/^\d{1,18}$/),
-      after: eventIdInput.optional(),
+      after: afterInput,
       type: oneOrMoreTypes,
       walletId: safeText(64).optional().meta({ description: 'Only events of this wallet.' }),
       intentId: safeText(64).optional().meta({ description: 'Only events of this intent.' }),

@@ -5,7 +5,7 @@ import { isSettled } from '../../../domain/events/events.js'
 import { creditCosts } from '../../../domain/creditCosts.js'
 import { keyOrReadToken } from '../../http/auth/readToken.js'
 import { streamRoute } from '../../http/streaming/streamRoute.js'
-import { eventIdInput } from '../../schemas/events.js'
+import { afterInput } from '../../schemas/events.js'
 import { intentIdInput, readTokenInput } from '../../schemas/parameters.js'
 import { KEPT, RESUMING, exampleStream } from './eventDocs.js'
 import { eventText } from './eventText.js'
@@ -17,7 +17,7 @@ export const streamIntentEvents = streamRoute(
     path: '/intents/:intentId/events',
     caller: keyOrReadToken({ credits: creditCosts.readEvents }),
     params: z.object({ intentId: intentIdInput }),
-    query: z.strictObject({ after: eventIdInput.optional(), token: readTokenInput }),
+    query: z.strictObject({ after: afterInput, token: readTokenInput }),
     docs: {
       operationId: 'streamIntentEvents',
       tag: 'Events',

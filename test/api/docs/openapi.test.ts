@@ -54,6 +54,17 @@ describe('the document', () => {
     expect(operations.map(({ title }) => title).sort()).toEqual(mounted.sort())
   })
 
+  test('describes every parameter of every operation', () => {
+    const shared = document.components?.parameters ?? {}
+    const bare = operations.flatMap(({ title, operation }) =>
+      (operation.parameters ?? []).flatMap((parameter) => {
+        const own = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1) ?? ''] : parameter
+        return own && 'description' in own && own.description ? [] : [[title, parameter]]
+      }),
+    )
+    expect(bare).toEqual([])
+  })
+
   test('is the file in docs/: run `npm run openapi` otherwise', async () => {
     const file = new URL('../../../docs/reference/openapi.json', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(toJson(document))
