@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { readCodeBlocks } from '../../../dev/tools/codeBlocks.js'
 import { findPython } from '../python/environment.js'
 import { run } from './programs.js'
 import { save, startSavingsApp } from './savings.js'
@@ -98,6 +99,33 @@ describe.concurrent('clients/examples', () => {
       expect(await runTypeScript(`clients/examples/${name}.ts`, await open())).toMatch(printed)
       if (python === undefined) return
       expect(await runPython(`clients/examples/${name}.py`, await open())).toMatch(printed)
+    },
+  )
+
+  /** The code blocks of a page, in their order, as one program. */
+  const blocksOf = (page: string, language: string) =>
+    readCodeBlocks(readFileSync(page, 'utf8'))
+      .filter((block) => block.language === language)
+      .map(({ code }) => code)
+      .join('\n')
+
+  test('clients/typescript/README.md: its blocks run as printed', async () => {
+    const { env } = await open()
+    const code = blocksOf('clients/typescript/README.md', 'ts')
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', code]
+    const output = await run(process.execPath, { args, env })
+    expect(output).toMatch(/evt_\d+ intent\.completed\n/)
+    expect(output).toMatch(/whsec_\S+\n$/)
+  })
+
+  test.skipIf(python === undefined)(
+    'clients/python/README.md: its blocks run as printed',
+    async () => {
+      const file = join(folder, 'readme.py')
+      writeFileSync(file, blocksOf('clients/python/README.md', 'python'))
+      const output = await runPython(file, await open())
+      expect(output).toMatch(/^intent\.completed\ncompleted \[/m)
+      expect(output).toMatch(/^250 0\.5$/m)
     },
   )
 
