@@ -193,6 +193,36 @@ export function testIntents(world: () => PageWorld): void {
   )
 
   test(
+    'a failed intent names the time of its retry when the API does, and nothing otherwise',
+    async () => {
+      const person = await world().newPerson()
+      const wallet = await makeWallet(world(), person, 'alice')
+      const failed = await insertTestIntent(world().db, wallet, 'failed')
+      const { page, faults } = await world().open(person)
+      const hint = page.getByText(/^A retry is possible from/)
+      const openWith = async (retryFrom?: string) => {
+        await page.route(`**/api/intents/${failed}`, async (route: Route) => {
+          const response = await route.fetch()
+          const intent = (await response.json()) as object
+          await route.fulfill({ response, json: { ...intent, actions: [], retryFrom } })
+        })
+        await page.goto(`${world().host}/dashboard/intents/${failed}`)
+        await untilShown(page)
+        await page.getByText('Created by request').waitFor()
+        expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0)
+      }
+      const from = '2030-01-02T03:04:05.000Z'
+      await openWith(from)
+      expect(await hint.locator('time').getAttribute('datetime')).toBe(from)
+      // A frozen wallet.
+      await openWith()
+      expect(await hint.count()).toBe(0)
+      expect(ownFaults(faults)).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
     'a retry shows its plan, and is sent only when it is confirmed',
     async () => {
       const person = await world().newPerson()
