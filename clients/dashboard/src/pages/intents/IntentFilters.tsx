@@ -1,6 +1,8 @@
-import { useEffect, useState, type ComponentProps, type FormEvent, type ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { failureCodes } from '../../api/failureCodes.js'
+import { boxClass } from '../../ui/forms/boxClass.js'
 import { Chips } from '../../ui/forms/Chips.js'
+import { FilterField } from '../../ui/forms/SearchField.js'
 import type { IntentSearch } from './intentFilter.js'
 
 const statuses = [
@@ -16,9 +18,6 @@ const actions = [
   { value: 'withdraw', label: 'Withdraw' },
   { value: 'bridge', label: 'Bridge' },
 ]
-
-const box =
-  'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3'
 
 type Props = {
   search: IntentSearch
@@ -47,12 +46,17 @@ export function IntentFilters({ search, onChange, children }: Props) {
         <span className="ml-auto">{children}</span>
       </div>
       <div className="flex flex-wrap items-center gap-2">
-        <UserFilter userId={search.userId} onChange={onChange} />
+        <FilterField
+          label="Intents of a user, by the id of the user"
+          placeholder="Id of a user"
+          value={search.userId}
+          onChange={(userId) => onChange({ userId })}
+        />
         <select
           aria-label="Failure code"
           value={errorCode ?? ''}
           onChange={({ target }) => onChange({ errorCode: target.value || undefined })}
-          className={`${box} max-w-full text-ink-2`}
+          className={`${boxClass.small} max-w-full text-ink-2`}
         >
           <option value="">Any failure code</option>
           {failureCodes.map((code) => (
@@ -65,35 +69,6 @@ export function IntentFilters({ search, onChange, children }: Props) {
         <Day label="Until" value={until} min={from} onChange={(day) => onChange({ until: day })} />
       </div>
     </div>
-  )
-}
-
-function UserFilter({
-  userId = '',
-  onChange,
-}: { userId: string | undefined } & Pick<Props, 'onChange'>) {
-  const [text, setText] = useState(userId)
-  // The filter may change elsewhere, by a link or the back button.
-  useEffect(() => setText(userId), [userId])
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    onChange({ userId: text.trim() || undefined })
-  }
-  return (
-    <form role="search" onSubmit={onSubmit} className="w-full sm:w-56">
-      <input
-        type="search"
-        aria-label="Intents of a user, by the id of the user"
-        placeholder="Id of a user"
-        value={text}
-        onChange={({ target }) => {
-          setText(target.value)
-          // The clear button of the field.
-          if (target.value === '' && userId) onChange({ userId: undefined })
-        }}
-        className={`${box} w-full`}
-      />
-    </form>
   )
 }
 
@@ -112,7 +87,7 @@ function Day({ label, value, onChange, ...limits }: DayProps) {
         value={value ?? ''}
         {...limits}
         onChange={({ target }) => onChange(target.value || undefined)}
-        className={box}
+        className={boxClass.small}
       />
     </label>
   )

@@ -1,10 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { keysQuery } from '../../api/queries.js'
 import type { KeyEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
+import { boxClass } from '../../ui/forms/boxClass.js'
 import { Chips } from '../../ui/forms/Chips.js'
+import { SearchField } from '../../ui/forms/SearchField.js'
 
 export type RequestSearch = Record<string, string | undefined>
 type Props = { search: RequestSearch; onChange: (change: RequestSearch) => void }
@@ -78,23 +80,17 @@ function filterOf(text: string): RequestSearch {
 
 function Typed({ onChange }: Pick<Props, 'onChange'>) {
   const [text, setText] = useState('')
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    if (text.trim() === '') return
-    onChange(filterOf(text.trim()))
-    setText('')
-  }
   return (
-    <form role="search" onSubmit={onSubmit} className="w-full max-w-72">
-      <input
-        aria-label="Filter by an id, an error code or an endpoint"
-        placeholder="req_…, intent_…, or an error code"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        className="h-8 w-full rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3"
-      />
-    </form>
+    <SearchField
+      label="Filter by an id, an error code or an endpoint"
+      placeholder="req_…, intent_…, or an error code"
+      value={text}
+      onChange={setText}
+      onSearch={(wanted) => {
+        if (wanted) onChange(filterOf(wanted))
+        setText('')
+      }}
+    />
   )
 }
 
@@ -105,7 +101,7 @@ function KeyChoice({ keys, onChange }: { keys: readonly KeyEntry[] } & Pick<Prop
       aria-label="Key"
       value=""
       onChange={({ target }) => onChange({ keyId: target.value })}
-      className="h-8 max-w-44 rounded-md border border-line-strong bg-raised px-2 text-sm text-ink-2"
+      className={`${boxClass.small} max-w-44 text-ink-2`}
     >
       <option value="">Any key</option>
       {keys.map(({ id, name, lastFour }) => (

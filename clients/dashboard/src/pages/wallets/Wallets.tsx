@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState, type FormEvent } from 'react'
 import { walletsQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
 import { Empty, NothingMatches } from '../../ui/feedback/Empty.js'
+import { FilterField } from '../../ui/forms/SearchField.js'
 import { Id } from '../../ui/values/Id.js'
 import { List } from '../../ui/tables/List.js'
 import { PageHead } from '../../ui/PageHead.js'
@@ -64,12 +64,20 @@ const FIRST_CALL = `curl -s $API/wallets -H "$AUTH" -H "$JSON" \\
 export function Wallets() {
   const { userId } = useSearch({ from: '/inside/wallets' })
   const query = useInfiniteQuery(walletsQuery({ userId }))
+  const navigate = useNavigate()
   return (
     <>
       <PageHead title="Wallets" action={<NewWallet />}>
         One wallet for each of your users, with the same address on every chain.
       </PageHead>
-      <UserFilter userId={userId} />
+      <div className="mb-3">
+        <FilterField
+          label="Find a wallet by the id of its user"
+          placeholder="Id of a user"
+          value={userId}
+          onChange={(wanted) => void navigate({ to: '/wallets', search: { userId: wanted } })}
+        />
+      </div>
       <List
         key={userId}
         label="Wallets"
@@ -87,29 +95,6 @@ export function Wallets() {
         }
       />
     </>
-  )
-}
-
-function UserFilter({ userId = '' }: { userId: string | undefined }) {
-  const [text, setText] = useState(userId)
-  // The filter may change elsewhere, by a link or the back button.
-  useEffect(() => setText(userId), [userId])
-  const navigate = useNavigate()
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    const wanted = text.trim()
-    void navigate({ to: '/wallets', search: wanted ? { userId: wanted } : {} })
-  }
-  return (
-    <form role="search" onSubmit={onSubmit} className="mb-3">
-      <input
-        aria-label="Find a wallet by the id of its user"
-        placeholder="Id of a user"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        className="h-8 w-full max-w-72 rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3"
-      />
-    </form>
   )
 }
 

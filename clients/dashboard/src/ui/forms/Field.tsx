@@ -1,7 +1,5 @@
 import { useId, type ComponentProps, type ReactNode } from 'react'
-
-const box =
-  'w-full rounded-md border border-line-strong bg-raised px-2.5 text-base text-ink placeholder:text-ink-3 aria-invalid:border-failed'
+import { boxClass } from './boxClass.js'
 
 type FieldFrame = { label: string; hint?: ReactNode; error?: string | undefined }
 
@@ -15,7 +13,7 @@ export function TextField({ label, hint, error, ...rest }: FieldFrame & Componen
         aria-invalid={Boolean(error)}
         aria-describedby={`${id}-note`}
         {...rest}
-        className={`${box} h-9 ${rest.className ?? ''}`}
+        className={boxClass.large}
       />
     </Labelled>
   )
@@ -29,7 +27,7 @@ export function SelectField({ label, hint, error, choices, ...rest }: SelectProp
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
-      <select id={id} aria-describedby={`${id}-note`} {...rest} className={`${box} h-9`}>
+      <select id={id} aria-describedby={`${id}-note`} {...rest} className={boxClass.large}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}
