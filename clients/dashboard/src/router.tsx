@@ -74,7 +74,7 @@ const newIntent = createRoute({
   getParentRoute: () => inside,
   path: '/intents/new',
   validateSearch: filters('walletId', 'action', 'amount', 'chain'),
-  component: lazyRouteComponent(() => import('./pages/intents/NewIntent.js'), 'NewIntent'),
+  component: lazyRouteComponent(() => import('./pages/intents/new/NewIntent.js'), 'NewIntent'),
 })
 const intent = createRoute({
   getParentRoute: () => inside,

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { balancesQuery } from '../../api/queries.js'
-import { chainText } from '../../text/names.js'
-import { SelectField, TextField } from '../../ui/forms/Field.js'
-import { amountText, sumText } from '../../text/amount.js'
+import { balancesQuery } from '../../../api/queries.js'
+import { chainText } from '../../../text/names.js'
+import { SelectField, TextField } from '../../../ui/forms/Field.js'
+import { amountText, sumText } from '../../../text/amount.js'
 import { amountFault, type IntentForm } from './request.js'
 import { WalletField } from './WalletField.js'
 

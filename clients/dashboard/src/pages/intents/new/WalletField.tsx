@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { walletsQuery } from '../../api/queries.js'
-import { shorten } from '../../text/shorten.js'
-import { SelectField } from '../../ui/forms/Field.js'
+import { walletsQuery } from '../../../api/queries.js'
+import { shorten } from '../../../text/shorten.js'
+import { SelectField } from '../../../ui/forms/Field.js'
 
 type Props = { value: string; onChange: (walletId: string) => void }
 

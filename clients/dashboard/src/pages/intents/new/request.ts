@@ -1,5 +1,5 @@
-import type { Intent } from '../../api/types.js'
-import { chainText } from '../../text/names.js'
+import type { Intent } from '../../../api/types.js'
+import { chainText } from '../../../text/names.js'
 
 /** The values of the form, as text. */
 export type IntentForm = {

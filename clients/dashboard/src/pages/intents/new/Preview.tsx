@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { post } from '../../api/call.js'
-import type { DryRun } from '../../api/types.js'
-import { Failure } from '../../ui/feedback/Failure.js'
-import { Skeleton } from '../../ui/feedback/Skeleton.js'
-import { Alternatives } from './Options.js'
-import { PlanFacts } from './PlanFacts.js'
+import { post } from '../../../api/call.js'
+import type { DryRun } from '../../../api/types.js'
+import { Failure } from '../../../ui/feedback/Failure.js'
+import { Skeleton } from '../../../ui/feedback/Skeleton.js'
+import { Alternatives } from '../Options.js'
+import { PlanFacts } from '../PlanFacts.js'
 
 /** Debounce time of the form. */
 const PAUSE_MS = 350
