@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { trendsQuery } from '../../api/queries.js'
 import type { Trends as TrendsState } from '../../api/types.js'
 import { exactText } from '../../text/time.js'
 import { Chart } from '../../ui/charts/Chart.js'
 import { dateOf, timeOf } from '../../ui/charts/scale.js'
 import { Failure } from '../../ui/feedback/Failure.js'
-import { Ranges, spanText, toRange, type RangeName } from '../../ui/forms/Ranges.js'
+import { Ranges, spanText, type RangeName } from '../../ui/forms/Ranges.js'
+import { useRange } from '../../ui/forms/useRange.js'
 import { Section } from '../../ui/PageHead.js'
 import type { ChartData } from '../../ui/charts/chartData.js'
 import { changeOf, figures, type TrendFigure } from './figures.js'
@@ -15,25 +15,12 @@ const ranges = ['24h', '7d', '30d'] as const
 
 /** The key figures of a range, each with its change and a chart. */
 export function Trends() {
-  const search = useSearch({ from: '/inside/' })
-  const navigate = useNavigate()
-  const range = toRange(search.range, ranges, '7d')
+  const [range, setRange] = useRange(ranges, '7d')
   const { data, error, refetch } = useQuery(trendsQuery(range))
   return (
     <Section
       title={`Last ${spanText(range)}`}
-      action={
-        <Ranges
-          ranges={ranges}
-          value={range}
-          onChange={(next) =>
-            void navigate({
-              ...{ to: '/', search: next === '7d' ? {} : { range: next } },
-              ...{ replace: true, resetScroll: false },
-            })
-          }
-        />
-      }
+      action={<Ranges ranges={ranges} value={range} onChange={setRange} />}
     >
       {error && !data ? (
         <Failure error={error} retry={() => void refetch()} />

@@ -5,7 +5,8 @@ import { dayText, daysUntil } from '../../text/time.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { Figures } from '../../ui/values/Figures.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Ranges, spanText, toRange } from '../../ui/forms/Ranges.js'
+import { Ranges, spanText } from '../../ui/forms/Ranges.js'
+import { useRange } from '../../ui/forms/useRange.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { useNow } from '../../ui/values/Time.js'
 import { sumByDay, sumByEndpoint } from './days.js'
@@ -63,7 +64,7 @@ function Left() {
 
 function ByDay() {
   const search = useSearch({ from: '/inside/credits' })
-  const range = toRange(search.range, ranges, '30d')
+  const [range, setRange] = useRange(ranges, '30d')
   const navigate = useNavigate()
   const today = Math.floor(useNow() / 86_400_000) * 86_400_000
   const days = daysUntil(new Date(today), lengths[range])
@@ -71,22 +72,19 @@ function ByDay() {
   const chosen = days.find((day) => day === search.day)
   const query = useQuery(usageDaysQuery({ from: days[0] ?? '', to: days.at(-1) ?? '' }))
   const rows = query.data?.data
-  const go = (next: { day?: string | undefined; range?: string | undefined }) =>
-    void navigate({ to: '/credits', search: next, replace: true, resetScroll: false })
+  const choose = (day: string | undefined) =>
+    void navigate({
+      ...{ to: '/credits', search: { ...search, day } },
+      ...{ replace: true, resetScroll: false },
+    })
   return (
     <Section
       title={`Last ${spanText(range)}`}
-      action={
-        <Ranges ranges={ranges} value={range} onChange={(next) => go({ ...search, range: next })} />
-      }
+      action={<Ranges ranges={ranges} value={range} onChange={setRange} />}
     >
       {rows ? (
         <>
-          <UsageChart
-            days={sumByDay(rows, days)}
-            chosen={chosen}
-            onChoose={(day) => go({ ...search, day })}
-          />
+          <UsageChart days={sumByDay(rows, days)} chosen={chosen} onChoose={choose} />
           <EndpointTable
             rows={sumByEndpoint(chosen ? rows.filter(({ day }) => day === chosen) : rows)}
             day={chosen}

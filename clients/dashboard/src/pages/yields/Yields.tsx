@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { yieldTrendQuery, yieldsQuery } from '../../api/queries.js'
 import { percentText } from '../../text/amount.js'
@@ -10,7 +9,8 @@ import { colors } from '../../ui/charts/colors.js'
 import { momentOf } from '../../ui/charts/scale.js'
 import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Ranges, spanText, toRange } from '../../ui/forms/Ranges.js'
+import { Ranges, spanText } from '../../ui/forms/Ranges.js'
+import { useRange } from '../../ui/forms/useRange.js'
 import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { RateTable } from './RateTable.js'
 import { seriesOf, type Series } from './series.js'
@@ -45,25 +45,12 @@ function useSeries(range: string) {
 }
 
 function Past() {
-  const search = useSearch({ from: '/inside/yields' })
-  const navigate = useNavigate()
-  const range = toRange(search.range, ranges, '7d')
+  const [range, setRange] = useRange(ranges, '7d')
   const { series, error, refetch } = useSeries(range)
   return (
     <Section
       title={`Last ${spanText(range)}`}
-      action={
-        <Ranges
-          ranges={ranges}
-          value={range}
-          onChange={(next) =>
-            void navigate({
-              ...{ to: '/yields', search: { range: next } },
-              ...{ replace: true, resetScroll: false },
-            })
-          }
-        />
-      }
+      action={<Ranges ranges={ranges} value={range} onChange={setRange} />}
     >
       {series && series.times.length > 1 ? (
         <Chart label="Rates" height={300} axes="full" {...chartOf(series)} />

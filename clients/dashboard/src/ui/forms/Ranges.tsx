@@ -8,13 +8,6 @@ const spans: Record<RangeName, string> = {
 /** `7 days`, for a sentence such as "Last 7 days". */
 export const spanText = (range: RangeName) => spans[range]
 
-/** A range from the query string, or the usual one. */
-export const toRange = <Name extends RangeName>(
-  text: string | undefined,
-  ranges: readonly Name[],
-  usual: Name,
-): Name => ranges.find((range) => range === text) ?? usual
-
 type Props<Name> = { ranges: readonly Name[]; value: Name; onChange: (range: Name) => void }
 
 /** A choice of the range of a chart. One is always selected. */
