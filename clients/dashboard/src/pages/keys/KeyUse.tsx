@@ -13,7 +13,6 @@ import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { Sparkline } from '../../ui/charts/Sparkline.js'
 import { sumByDay } from '../usage/days.js'
 import { UsageChart } from '../usage/UsageChart.js'
-import { sparkPath } from '../yields/series.js'
 
 const DAYS = 30
 export const USE_NAME = `${DAYS} days`
@@ -25,8 +24,8 @@ export function KeySparkline({ keyId, name }: { keyId: string; name: string }) {
   const { data } = useQuery(keyUseQuery(keyId, DAYS))
   if (!data) return null
   if (data.data.length === 0) return <span className="text-ink-3">none</span>
-  const line = everyDay(data.data).map(({ requests }) => requests)
-  return <Sparkline path={sparkPath(line, 96, 24)} label={`Requests by ${name} in ${DAYS} days`} />
+  const values = everyDay(data.data).map(({ requests }) => requests)
+  return <Sparkline label={`Requests by ${name} in ${DAYS} days`} values={values} />
 }
 
 type Props = { keyId: string; entry: KeyEntry | undefined; onClose: () => void }

@@ -3,9 +3,9 @@ import { percentText } from '../../text/amount.js'
 import { chainText, marketText, namesIn } from '../../text/names.js'
 import { Sparkline } from '../../ui/charts/Sparkline.js'
 import { Table, type Column } from '../../ui/tables/Table.js'
-import { marketKey, sparkPath, type Series } from './series.js'
+import { marketKey, type Series } from './series.js'
 
-type RateRow = Yields['rates'][number] & { isBest: boolean; path: string | undefined }
+type RateRow = Yields['rates'][number] & { isBest: boolean; past: (number | null)[] }
 
 const columns: Column<RateRow>[] = [
   {
@@ -22,7 +22,8 @@ const columns: Column<RateRow>[] = [
     name: '7 days',
     width: 'w-32',
     from: 'md',
-    cell: (rate) => rate.path && <Sparkline path={rate.path} label={marketText(rate)} />,
+    cell: (rate) =>
+      rate.past.length > 1 && <Sparkline label={marketText(rate)} values={rate.past} />,
   },
   {
     name: 'Rate',
@@ -36,11 +37,11 @@ const columns: Column<RateRow>[] = [
 export function RateTable({ yields, series }: { yields: Yields; series: Series | undefined }) {
   const { rates, best, disabled, unavailable } = yields
   const rows = rates
-    .map((rate) => {
-      const line = series?.values.get(marketKey(rate))
-      const path = line && line.length > 1 ? sparkPath(line, 96, 24) : undefined
-      return { ...rate, path, isBest: isSame(rate, best) }
-    })
+    .map((rate) => ({
+      ...rate,
+      isBest: isSame(rate, best),
+      past: series?.values.get(marketKey(rate)) ?? [],
+    }))
     .sort((one, other) => other.apy - one.apy)
   return (
     <>

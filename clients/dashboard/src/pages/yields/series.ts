@@ -25,28 +25,3 @@ export function seriesOf(points: readonly YieldPoint[]): Series {
   })
   return { times, values }
 }
-
-/**
- * The SVG path of a sparkline with the given width and height in units.
- *
- * @returns `M` and `L` commands. A gap starts a new `M`.
- */
-export function sparkPath(line: readonly (number | null)[], width: number, height: number): string {
-  const known = line.filter((value) => value !== null)
-  const low = Math.min(...known)
-  const span = Math.max(...known) - low
-  const stepX = width / Math.max(line.length - 1, 1)
-  let isPen = false
-  return line
-    .flatMap((value, index) => {
-      if (value === null) {
-        isPen = false
-        return []
-      }
-      const command = isPen ? 'L' : 'M'
-      isPen = true
-      const y = span === 0 ? height / 2 : height - ((value - low) / span) * height
-      return [`${command}${(index * stepX).toFixed(1)} ${y.toFixed(1)}`]
-    })
-    .join('')
-}

@@ -93,7 +93,10 @@ export function nearest({ times }: ChartData, { xOf }: Layout, x: number): numbe
 }
 
 /** The SVG path of a line. A gap starts a new part, and a single point is a dot. */
-export function linePath(values: readonly (number | null)[], { xOf, yOf }: Layout): string {
+export function linePath(
+  values: readonly (number | null)[],
+  { xOf, yOf }: Pick<Layout, 'xOf' | 'yOf'>,
+): string {
   return values
     .map((value, index) => {
       if (value === null) return ''
