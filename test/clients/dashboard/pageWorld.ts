@@ -8,7 +8,7 @@ const PATIENCE_MS = 20_000
 
 export type PageWorld = Awaited<ReturnType<typeof startPageWorld>>
 /** A browser window of a signed-in user. */
-export type UserWindow = { page: Page; faults: string[]; context: BrowserContext }
+type UserWindow = { page: Page; faults: string[]; context: BrowserContext }
 
 export const TEMPORAL_UI = 'https://temporal.example'
 

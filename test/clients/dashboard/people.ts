@@ -7,7 +7,7 @@ import type { Role } from '../../../domain/roles.js'
 const PASSWORD = 'four words and a number 7'
 const PATIENCE_MS = 30_000
 
-export type BrowserVisit = { page: Page; faults: string[] }
+type BrowserVisit = { page: Page; faults: string[] }
 export type Newcomer = { email: string; role: Role; accountId?: string; isOperator?: boolean }
 
 /** Users of a dashboard, each with their own browser window. */
@@ -32,7 +32,6 @@ export function createPeople(browser: Browser, { host, db }: { host: string; db:
   }
 
   return {
-    open,
     invite,
 
     /** Joins by invitation and opens the overview. */
@@ -43,19 +42,6 @@ export function createPeople(browser: Browser, { host, db }: { host: string; db:
       await visit.page.getByLabel('Password').fill(PASSWORD)
       await visit.page.getByRole('button', { name: 'Join' }).click()
       await visit.page.getByRole('heading', { name: 'Overview' }).waitFor()
-      return visit
-    },
-
-    /** Signs in an existing member on the given page. */
-    async signIn(email: string, path: string): Promise<BrowserVisit> {
-      const visit = await open()
-      await visit.page.goto(`${host}/dashboard${path}`)
-      await visit.page.getByLabel('E-mail').fill(email)
-      await visit.page.getByLabel('Password').fill(PASSWORD)
-      await visit.page.getByRole('button', { name: 'Sign in' }).click()
-      await visit.page.locator('#main').waitFor()
-      // The session check before the sign-in is rejected as expected.
-      visit.faults.length = 0
       return visit
     },
   }

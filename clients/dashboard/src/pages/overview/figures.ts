@@ -58,7 +58,7 @@ export const figures: TrendFigure[] = [
   },
 ]
 
-export type Change = { text: string; spoken: string; look: 'good' | 'bad' | 'neutral' }
+type Change = { text: string; spoken: string; look: 'good' | 'bad' | 'neutral' }
 
 /** The change of a figure against the range before. Undefined without a value before. */
 export function changeOf(

@@ -17,7 +17,7 @@ export type Layout = {
   barWidth: number
 }
 
-export type Size = { width: number; height: number; axes: 'full' | 'ends' }
+type Size = { width: number; height: number; axes: 'full' | 'ends' }
 
 /** Pixels of a character of a label, of a time label with its gap, and between two lines of the grid. */
 const CHARACTER = 6.7

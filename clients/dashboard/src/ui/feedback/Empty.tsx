@@ -3,17 +3,16 @@ import type { ReactNode } from 'react'
 import { useMay } from '../../api/access.js'
 import { Copy } from '../values/Copy.js'
 
-type Props = { title: string; children: ReactNode; call?: string; action?: ReactNode }
+type Props = { title: string; children: ReactNode; call?: string }
 
 /** The empty state of a list, with the call that creates the first entry, for members who may make it. */
-export function Empty({ title, children, call, action }: Props) {
+export function Empty({ title, children, call }: Props) {
   const mayWrite = useMay('write')
   return (
     <div className="flex flex-col items-start gap-3 border-y border-line py-10">
       <h2 className="text-base">{title}</h2>
       <div className="max-w-xl text-sm text-ink-2">{children}</div>
       {call && mayWrite && <Code text={call} label="command" />}
-      {action}
     </div>
   )
 }
