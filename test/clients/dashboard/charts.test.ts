@@ -182,4 +182,17 @@ describe('sentenceOf', () => {
   ] as const)('%j is "%s"', (item, text) => {
     expect(sentenceOf(item as unknown as Parameters<typeof sentenceOf>[0], now).text).toBe(text)
   })
+
+  test('of a disabled endpoint has its reason', () => {
+    const endpoint = {
+      kind: 'webhook',
+      id: 'wh_1',
+      url: 'https://example.com/',
+      failed: 0,
+    } as const
+    expect(sentenceOf({ ...endpoint, pending: 0, disabledReason: 'gone' }, now)).toMatchObject({
+      text: 'Webhook example.com/ is disabled',
+      detail: 'The endpoint responded with 410 Gone',
+    })
+  })
 })

@@ -2,6 +2,7 @@ import type { AttentionItem } from '../../api/types.js'
 import { chainText } from '../../text/names.js'
 import { shorten } from '../../text/shorten.js'
 import { agoText, dayText } from '../../text/time.js'
+import { disabledReasons } from '../webhooks/disabledReasons.js'
 
 type Sentence = { state: 'failed' | 'waiting' | 'stopped'; text: string; detail?: string }
 type Of<Kind extends AttentionItem['kind']> = Extract<AttentionItem, { kind: Kind }>
@@ -59,19 +60,13 @@ function sentenceOfCredits({ balance, monthly, endsAt }: Of<'credits'>): Sentenc
 const lastDayOf = (endsAt: string) =>
   dayText(new Date(Date.parse(endsAt) - 1).toISOString().slice(0, 10))
 
-const disabled = {
-  by_account: '',
-  gone: 'It responded with 410 Gone',
-  failing: 'No success for three days',
-}
-
 function sentenceOfWebhook({ url, disabledReason, failed, pending }: Of<'webhook'>): Sentence {
   const place = url.replace(/^https?:\/\//, '')
   if (disabledReason) {
     return {
       state: 'failed',
       text: `Webhook ${place} is disabled`,
-      detail: disabled[disabledReason],
+      detail: disabledReasons[disabledReason],
     }
   }
   return {

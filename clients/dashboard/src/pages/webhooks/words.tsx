@@ -1,14 +1,10 @@
 import type { Delivery, Webhook } from '../../api/types.js'
 import { State, type StateName } from '../../ui/feedback/State.js'
+import { disabledReasons } from './disabledReasons.js'
 
 /** Why an endpoint is disabled. */
-const reasons: Record<NonNullable<Webhook['disabledReason']>, string> = {
-  by_account: 'A member of this account disabled the endpoint.',
-  gone: 'The endpoint answered 410 Gone.',
-  failing: 'The endpoint accepted no event for three days.',
-}
-
-export const reasonOf = ({ disabledReason }: Webhook) => disabledReason && reasons[disabledReason]
+export const reasonOf = ({ disabledReason }: Webhook) =>
+  disabledReason && `${disabledReasons[disabledReason]}.`
 
 export const eventsText = ({ events }: Webhook) =>
   events.includes('*') ? 'all' : events.length === 1 ? events[0] : `${events.length} types`
