@@ -282,4 +282,31 @@ export function testIntents(world: () => PageWorld): void {
     },
     TEST_MS,
   )
+
+  test(
+    'a repeated lend has the same idempotency key, and a lend of another amount another key',
+    async () => {
+      const person = await world().newPerson()
+      const wallet = await makeWallet(world(), person, 'alice')
+      const { page } = await world().open(person)
+      await page.route('**/intents?dryRun=true', (route: Route) =>
+        route.fulfill({ status: 200, json: dryRunAnswer }),
+      )
+      await page.route('**/dashboard/api/intents', (route: Route) => route.abort())
+      await page.goto(`${world().host}/dashboard/intents/new?walletId=${wallet.id}&amount=1`)
+      const lend = async () => {
+        const failed = page.waitForEvent('requestfailed')
+        await page.getByRole('button', { name: /^Lend \d/ }).click()
+        return (await failed).headers()['idempotency-key']
+      }
+      const first = await lend()
+      expect(first).toMatch(/^[\da-f-]{36}$/)
+      expect(await lend()).toBe(first)
+      await page.getByLabel('Amount of USDC').fill('2')
+      const second = await lend()
+      expect(second).toMatch(/^[\da-f-]{36}$/)
+      expect(second).not.toBe(first)
+    },
+    TEST_MS,
+  )
 }

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState, type FormEvent } from 'react'
+import { useMemo, useRef, useState, type FormEvent } from 'react'
 import { useMay } from '../../../api/access.js'
 import { isRefusal, post } from '../../../api/call.js'
 import type { Intent } from '../../../api/types.js'
@@ -37,10 +37,14 @@ function NewIntentForm() {
   const request = useMemo(() => requestOf(draft), [draft])
   const preview = usePreview(request)
   const navigate = useNavigate()
-  // One idempotency key per request: a double click moves money once.
-  const key = useMemo(() => (request ? crypto.randomUUID() : ''), [request])
+  // One idempotency key per body: a double click, or a repeat without an answer, moves money once.
+  const sent = useRef<{ body: string; key: string }>(null)
   const create = useMutation({
-    mutationFn: () => post<Intent>('/intents', request, key),
+    mutationFn: () => {
+      const body = JSON.stringify(request)
+      if (sent.current?.body !== body) sent.current = { body, key: crypto.randomUUID() }
+      return post<Intent>('/intents', request, sent.current.key)
+    },
     onSuccess: async ({ id }) => {
       await navigate({ to: '/intents/$intentId', params: { intentId: id } })
     },
