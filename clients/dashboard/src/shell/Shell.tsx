@@ -6,6 +6,7 @@ import { isFailure } from '../api/call.js'
 import { sessionQuery } from '../api/queries.js'
 import { useIsInterrupted, useLive } from '../live.js'
 import { useArrivals } from '../ui/arrival.js'
+import { useAreShortcutsOn } from '../ui/keys.js'
 import { Account } from './Account.js'
 import { Environment } from './Environment.js'
 import { Rail } from './Rail.js'
@@ -111,7 +112,7 @@ function SearchButton({ onClick }: { onClick: () => void }) {
     >
       <SearchIcon aria-hidden className="size-3.5" />
       <span className="flex-1 text-left">Find any id</span>
-      <kbd className="rounded-sm border border-line px-1 text-xs">/</kbd>
+      {useAreShortcutsOn() && <kbd className="rounded-sm border border-line px-1 text-xs">/</kbd>}
     </button>
   )
 }

@@ -1,4 +1,5 @@
 import { Dialog } from '../ui/dialogs/Dialog.js'
+import { setShortcuts, useAreShortcutsOn } from '../ui/keys.js'
 import { navItems } from './Rail.js'
 
 type Shortcut = [keys: string[], effect: string]
@@ -16,7 +17,7 @@ const rows: Shortcut[] = [
 ]
 const pages = navItems.map(({ letter, name }): Shortcut => [['g', letter], name])
 
-/** All keyboard shortcuts. They do nothing while the user types. */
+/** All keyboard shortcuts, and a switch for those of a single key. They do nothing while the user types. */
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
@@ -27,7 +28,23 @@ export function ShortcutHelp({ onClose }: { onClose: () => void }) {
           <Group title="Lists" shortcuts={rows} />
         </div>
       </div>
+      <Switch />
     </Dialog>
+  )
+}
+
+function Switch() {
+  return (
+    <label className="mt-5 flex items-center gap-2 border-t border-line pt-4 text-sm">
+      <input
+        type="checkbox"
+        role="switch"
+        className="size-3.5 accent-accent-fill"
+        checked={useAreShortcutsOn()}
+        onChange={({ target }) => setShortcuts(target.checked)}
+      />
+      Single-key shortcuts
+    </label>
   )
 }
 

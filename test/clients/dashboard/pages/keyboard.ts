@@ -125,4 +125,52 @@ export function testKeyboard(world: () => PageWorld): void {
     },
     TEST_MS,
   )
+
+  test(
+    'shortcuts of single keys are turned off by pointer, for all pages of this browser',
+    async () => {
+      const person = await world().newPerson()
+      await makeWallet(world(), person, 'alice')
+      const { page, faults } = await world().open(person)
+      const { keyboard } = page
+      const dialogs = page.getByRole('dialog')
+      const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+      const toggle = async () => {
+        await page.getByRole('button', { name: 'test', exact: true }).click()
+        await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
+        await help.getByRole('switch', { name: 'Single-key shortcuts' }).click()
+        await help.getByRole('button', { name: 'Close' }).click()
+        await help.waitFor({ state: 'detached' })
+      }
+      const expectNoEffect = async () => {
+        for (const key of ['j', '?', '/']) {
+          await keyboard.press(key)
+          expect(await dialogs.count()).toBe(0)
+          expect(await page.locator('a[data-row]:focus').count()).toBe(0)
+        }
+        await keyboard.press('g')
+        await keyboard.press('k')
+      }
+      await page.goto(`${world().host}/dashboard/wallets`)
+      await page.locator('a[data-row]').waitFor()
+      await toggle()
+      await expectNoEffect()
+      await page.reload()
+      await page.locator('a[data-row]').waitFor()
+      await expectNoEffect()
+      // A shortcut with a modifier stays.
+      await keyboard.press('Control+k')
+      await page.getByRole('dialog', { name: 'Find' }).waitFor()
+      expect(new URL(page.url()).pathname).toBe('/dashboard/wallets')
+      await keyboard.press('Escape')
+      await dialogs.waitFor({ state: 'detached' })
+      await toggle()
+      await keyboard.press('j')
+      await page.locator('a[data-row]:focus').waitFor()
+      await keyboard.press('?')
+      await help.waitFor()
+      expect(ownFaults(faults)).toEqual([])
+    },
+    TEST_MS,
+  )
 }

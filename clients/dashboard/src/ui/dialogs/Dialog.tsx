@@ -10,7 +10,7 @@ export function Dialog({ title, onClose, children }: Props) {
     const element = dialog.current
     if (element && !element.open) element.showModal()
     // Focuses the first field. The browser would focus the close button.
-    element?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+    element?.querySelector<HTMLElement>('input:not([role=switch]), select, textarea')?.focus()
     return () => element?.close()
   }, [])
   return (
