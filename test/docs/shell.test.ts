@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
+import { Steward } from '@steward/sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findPages } from '../../dev/tools/sampleBlocks.js'
-import { startProgram } from '../clients/examples/programs.js'
+import { run, startProgram } from '../clients/examples/programs.js'
 import { joinWorld, type E2eWorld } from '../e2e/world.js'
 import { readCodeBlocks } from '../../dev/tools/codeBlocks.js'
 import { runShellBlocks } from './codeBlocks.js'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 })
 
 const read = (file: string) => fs.readFileSync(file, 'utf8')
 const ofLanguage = (file: string, language: string) =>
@@ -43,11 +44,11 @@ async function openCheckout() {
   }
   const world = await joinWorld()
   worlds.push(world)
-  const { facts } = world.stack
+  const { facts, home } = world.stack
   fs.mkdirSync(path.join(folder, '.steward'))
   fs.writeFileSync(path.join(folder, '.steward', 'dev.json'), JSON.stringify(facts))
   const env = { STEWARD_API_KEY: facts.apiKey, STEWARD_BASE_URL: facts.apiBaseUrl }
-  return { folder, env }
+  return { folder, env: { ...env, STEWARD_HOME: home } }
 }
 
 describe.concurrent('shell blocks, as a reader pastes them:', () => {
@@ -56,6 +57,23 @@ describe.concurrent('shell blocks, as a reader pastes them:', () => {
     const outputs = await runShellBlocks(blocks, await openCheckout())
     expect(outputs).toHaveLength(blocks.length)
   })
+})
+
+test('the browser code of docs/guides/streaming.md ends with the intent', async () => {
+  const world = await joinWorld()
+  worlds.push(world)
+  const { apiBaseUrl, apiKey } = world.stack.facts
+  const steward = new Steward({ apiKey, baseUrl: apiBaseUrl })
+  const { id: walletId } = await steward.wallets.create({ userId: 'dora' })
+  await steward.demo.waitForCompletion((await steward.demo.fund(walletId)).id)
+  const { id: intentId } = await steward.intents.lend({ walletId, amount: '1' })
+  const { token } = await steward.intents.createReadToken(intentId)
+  const [block] = ofLanguage('docs/guides/streaming.md', 'js')
+  const given = JSON.stringify({ baseUrl: apiBaseUrl, intentId, token })
+  const code = `const { baseUrl, intentId, token } = ${given}\n${block?.code}`
+  // The program ends when the code has closed the stream.
+  await run(process.execPath, { args: ['--experimental-eventsource', '--eval', code], env: {} })
+  expect((await steward.intents.get(intentId)).status).toBe('completed')
 })
 
 describe('the receiver of docs/guides/webhooks.md', () => {
