@@ -1,9 +1,7 @@
 import { z } from 'zod'
+import type { DocumentedIds } from '../http/docs.js'
 import type { Schema } from '../http/input.js'
 import type { Route } from '../http/route.js'
-
-/** Fields of a response that other operations take, by the name of their parameter: `{ walletId: 'id' }`. */
-export type DocumentedIds = Record<string, string>
 
 type Link = {
   operationId: string

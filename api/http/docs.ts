@@ -1,13 +1,16 @@
 import type { ErrorCode } from '../../domain/errors.js'
 import type { Schema } from './input.js'
 
+/** Fields of a response that other endpoints take, by the name of their parameter: `{ walletId: 'id' }`. */
+export type DocumentedIds = Record<string, string>
+
 /** A 2xx response in the document. Examples are keyed by their names. */
 export type DocumentedResponse = {
   description: string
   schema: Schema
   examples: Record<string, unknown>
-  /** Fields that other endpoints take, by the name of their parameter. The document links to these endpoints. */
-  ids?: Record<string, string>
+  /** The document links to the endpoints that take them. */
+  ids?: DocumentedIds
 }
 
 /** An endpoint in the published document, apart from its parameters and body. */
