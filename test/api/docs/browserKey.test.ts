@@ -36,6 +36,14 @@ describeWithBrowser("the reader's key", () => {
     await page.context().addCookies([session])
   }
 
+  /** Replaces fields of the session that the dashboard returns. */
+  const changeSession = (page: Page, fields: object) =>
+    page.route('**/dashboard/api/session', async (route) => {
+      const response = await route.fetch()
+      const session = (await response.json()) as object
+      await route.fulfill({ response, json: { ...session, ...fields } })
+    })
+
   const paste = async (page: Page) => {
     await open(page)
     await page.getByLabel('API key for the samples').fill('svc_sk_0123')
@@ -120,11 +128,7 @@ describeWithBrowser("the reader's key", () => {
     const person = await newPerson(world)
     await read('/docs/quickstart', async (page) => {
       await signIn(page, person)
-      await page.route('**/dashboard/api/session', async (route) => {
-        const response = await route.fetch()
-        const session = (await response.json()) as object
-        await route.fulfill({ response, json: { ...session, environment: 'mainnet' } })
-      })
+      await changeSession(page, { environment: 'mainnet' })
       await open(page)
       await createButton(page).dblclick()
       await page.getByText('It can only read and expires in 24 hours.').waitFor()
@@ -171,12 +175,7 @@ describeWithBrowser("the reader's key", () => {
     await read('/docs/quickstart', async (page) => {
       await signIn(page, person)
       await paste(page)
-      await page.route('**/dashboard/api/session', async (route) => {
-        const response = await route.fetch()
-        const session = (await response.json()) as object
-        const account = { id: 'acct_other', name: 'Other', plan: 'pro' }
-        await route.fulfill({ response, json: { ...session, account } })
-      })
+      await changeSession(page, { account: { id: 'acct_other', name: 'Other', plan: 'pro' } })
       await page.reload()
       await page.getByRole('button', { name: 'Use your key' }).waitFor()
       expect(await page.evaluate('sessionStorage.length')).toBe(0)
