@@ -16,12 +16,8 @@ type CommandFailure = {
 }
 
 /** Prints why a command failed to stderr: lines of text, or one line of JSON with `--json`. */
-export function reportFailure(
-  io: Io,
-  error: unknown,
-  { isJson, findAddress }: { isJson: boolean; findAddress(): string | undefined },
-): ExitCode {
-  const failure = io.interrupted.aborted ? interrupted(error) : describe(error, findAddress)
+export function reportFailure(io: Io, error: unknown, { isJson }: { isJson: boolean }): ExitCode {
+  const failure = io.interrupted.aborted ? interrupted(error) : describe(error, io.host ?? '')
   const { exitCode, code, message, hints, requestId, details } = failure
   if (message === '') return exitCode
   if (isJson) {
@@ -43,15 +39,15 @@ function interrupted(error: unknown): CommandFailure {
   return { exitCode: exitCodes.interrupted, code: 'INTERRUPTED', message, hints }
 }
 
-function describe(error: unknown, findAddress: () => string | undefined): CommandFailure {
+function describe(error: unknown, host: string): CommandFailure {
   if (error instanceof CommandError) {
     const { exitCode, message, hints } = error
     return { exitCode, code: 'COMMAND', message, hints }
   }
   if (error instanceof StewardError) {
     return error.code === 'INVALID_ID'
-      ? describe(misused(error.message), findAddress)
-      : describeAnswer(error, findAddress() ?? '')
+      ? describe(misused(error.message), host)
+      : describeAnswer(error, host)
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: exitCodes.unreachable, code: 'UNFORESEEN', message, hints: [] }

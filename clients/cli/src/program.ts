@@ -14,7 +14,6 @@ import { addWebhooks } from './commands/webhooks.js'
 import { addYields } from './commands/yields.js'
 import { exitCodes, misused, type ExitCode } from './exit.js'
 import { reportFailure } from './failure.js'
-import { findHost, type GlobalOptions } from './session.js'
 import { suggestCommands } from './suggest.js'
 import { version } from './version.js'
 import type { Io } from './terminal/io.js'
@@ -63,8 +62,7 @@ export async function run(io: Io, args: string[]): Promise<ExitCode> {
     return exitCodes.done
   } catch (error) {
     if (error instanceof CommanderError) return commanderExit(error)
-    const findAddress = () => findHost(io, program.opts<GlobalOptions>())
-    return reportFailure(io, error, { isJson, findAddress })
+    return reportFailure(io, error, { isJson })
   }
 }
 

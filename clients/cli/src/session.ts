@@ -54,13 +54,19 @@ export function openSpeaker({ out, err }: Io, isJson: boolean): Speaker {
   }
 }
 
-/** Opens the client of a command, with the key from its options or the environment. */
+/** Opens the session of a command, with the key from its options or the environment. */
 export function openSession(io: Io, command: Command): Session {
   const options = command.optsWithGlobals<GlobalOptions>()
   const access = findAccess(io, options)
   const { apiKey, baseUrl } = access
-  const steward = new Steward({ apiKey, baseUrl })
+  const steward = openClient(io, apiKey, baseUrl)
   return { io, steward, access, say: openSpeaker(io, options.json === true) }
+}
+
+/** Opens the client of a command. The report of a failed call names its service. */
+export function openClient(io: Io, apiKey: string, baseUrl: string): Steward {
+  io.host = hostOf(baseUrl)
+  return new Steward({ apiKey, baseUrl })
 }
 
 /**
@@ -86,16 +92,6 @@ function findAccess({ env, err }: Io, options: GlobalOptions): Access {
     )
   }
   return { baseUrl, apiKey: profile.apiKey, ...(network && { network }), profile: name }
-}
-
-/** The service of a failed call, without `/v1`. Undefined for a login at an address that is not stored. */
-export function findHost({ env }: Io, { profile, baseUrl }: GlobalOptions): string | undefined {
-  const { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL, STEWARD_PROFILE } = env
-  const isOfEnvironment = profile === undefined && Boolean(apiKey)
-  const stored = findProfile(env, profile ?? (STEWARD_PROFILE || DEFAULT_PROFILE))?.baseUrl
-  const own = isOfEnvironment ? STEWARD_BASE_URL : (stored ?? STEWARD_BASE_URL)
-  const known = baseUrl ?? own
-  return known ? hostOf(toBaseUrl(known)) : undefined
 }
 
 function ofEnvironment(

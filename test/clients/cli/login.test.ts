@@ -9,6 +9,7 @@ import {
   type Customer,
   type EventWorld,
 } from '../../api/endpoints/events/world.js'
+import { closedUrl } from '../../planning/chains.js'
 import { createCliUser, onTerminal, type CliUser } from './program.js'
 
 let events: EventWorld
@@ -56,6 +57,15 @@ describe('steward login', () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('svc_sk_')])
     expect(() => statSync(user.file)).toThrow('ENOENT')
     expect(user.allOutput()).not.toContain('abab')
+  })
+
+  test('error: names the service of the login, also when the profile is stored for another one', async () => {
+    await login()
+    const other = { default: { baseUrl: `${closedUrl}/v1`, apiKey: me.key } }
+    writeFileSync(user.file, JSON.stringify({ profiles: other }))
+    const env = { STEWARD_BASE_URL: url }
+    const { stderr } = await user.run(['login', '--key-stdin'], { env, input: `${unknownKey}\n` })
+    expect(stderr).toContain(`Documentation: ${url}/docs/errors#`)
   })
 
   test('error: a key on the command line is rejected and not printed', async () => {

@@ -1,4 +1,4 @@
-import { Steward, StewardError } from '@steward/sdk'
+import { StewardError } from '@steward/sdk'
 import { findDevnet, type Devnet } from '../devnet.js'
 import { misused } from '../exit.js'
 import { readNetwork } from '../network.js'
@@ -9,9 +9,10 @@ import {
   removeProfile,
   saveProfile,
 } from '../profiles.js'
-import { openSpeaker, toBaseUrl, type GlobalOptions } from '../session.js'
+import { openClient, openSpeaker, toBaseUrl, type GlobalOptions } from '../session.js'
 import { signs, type Io } from '../terminal/io.js'
 import { askSecret, readSecret } from '../terminal/prompt.js'
+import type { Steward } from '@steward/sdk'
 import type { Network } from '../profiles.js'
 import type { Command } from 'commander'
 
@@ -53,7 +54,7 @@ async function login(io: Io, options: LoginOptions): Promise<void> {
   if (!keyForm.test(apiKey)) {
     throw misused('The API key is not valid. It is `svc_sk_` and 64 hexadecimal characters.')
   }
-  const steward = new Steward({ apiKey, baseUrl })
+  const steward = openClient(io, apiKey, baseUrl)
   const { plan, balance } = await steward.credits.get({ signal: io.interrupted })
   const network = await tryNetwork(steward)
   const { webhookSecret } = findProfile(io.env, name) ?? {}

@@ -19,6 +19,8 @@ export type Io = {
   input: NodeJS.ReadStream
   /** Aborts at the first Ctrl-C. */
   interrupted: AbortSignal
+  /** The service that the command calls, without `/v1`. Set when its client opens. */
+  host?: string
 }
 
 /** The streams of this process. */
