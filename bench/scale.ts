@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { JsonRpcProvider } from 'ethers'
-import { rpcVariable, type ChainName, type DevnetContracts } from '../evm/registry.js'
+import { readDevnetFile } from '../evm/devnetFile.js'
+import { rpcVariable, type ChainName } from '../evm/registry.js'
 import { connect, type Db } from '../db/client/connect.js'
 import { grantCredits } from '../db/accounts/accounts.js'
 import { services } from '../dev/stack/parts.js'
@@ -172,8 +173,7 @@ function pidsReader(stack: Stack, chains: MeteredNode[]): () => Record<string, n
 }
 
 function readNodes(home: string, chains: MeteredNode[]): Nodes {
-  const text = readFileSync(join(home, 'devnet.json'), 'utf8')
-  const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
+  const contracts = readDevnetFile(join(home, 'devnet.json'))
   const nodes = chains.map(({ name, url }) => {
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
     return [name, { url, provider, contracts: contracts[name] }] as const

@@ -1,10 +1,4 @@
-import {
-  chainFacts,
-  chainNames,
-  rpcVariable,
-  type ChainName,
-  type DevnetContracts,
-} from '../evm/registry.js'
+import { chainFacts, chainNames, rpcVariable, type ChainName } from '../evm/registry.js'
 import { deployChain, fundOperators } from './devnet/deploy.js'
 import { startIris } from './devnet/iris/iris.js'
 import { report, type Context, type Facts } from './context.js'
@@ -20,11 +14,11 @@ import { writeJson } from './state/jsonFile.js'
 import { assertSameSet, openSecrets } from './state/state.js'
 import { bringUpTemporal } from './temporal.js'
 import { printFailure } from './terminal.js'
-
-type ContractsByChain = Record<ChainName, DevnetContracts>
+import type { DevnetContracts, ContractsByChain } from '../evm/devnetFile.js'
+import type { Devnet } from './state/openDevnet.js'
 
 /** Starts all parts, independent ones concurrently. Resolves when the API serves. */
-export async function bringUp(context: Context): Promise<Facts> {
+export async function bringUp(context: Context): Promise<Devnet> {
   const { ports } = context
   const [database, temporal, chains] = await Promise.all([
     bringUpDatabase(context),
@@ -47,11 +41,11 @@ export async function bringUp(context: Context): Promise<Facts> {
   const begun = Date.now()
   await startServices(context, facts, {
     apiPorts,
-    onSigner: () => fundAll(facts, chains.contracts),
+    onSigner: () => fundAll({ facts, contracts: chains.contracts }),
   })
   const each = apiPorts.length > 1 ? `, ${apiPorts.length} of each` : ''
   report(context, 'Services', `api, worker, relayer, signer${each}`, Date.now() - begun)
-  return facts
+  return { facts, contracts: chains.contracts }
 }
 
 const POSTGRES_PORT = 5432
@@ -161,7 +155,7 @@ export async function repairChain(
   await fundChain(name, facts, contracts, await readOperators(facts.databaseUrl))
 }
 
-async function fundAll(facts: Facts, contracts: ContractsByChain): Promise<void> {
+async function fundAll({ facts, contracts }: Devnet): Promise<void> {
   const operators = await readOperators(facts.databaseUrl)
   await Promise.all(chainNames.map((name) => fundChain(name, facts, contracts[name], operators)))
 }

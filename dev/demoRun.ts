@@ -5,10 +5,9 @@ import { InsufficientFundsError, IntentFailedError, Steward, StewardError } from
 import { chainNames, type ChainName, type DevnetContracts } from '../evm/registry.js'
 import { readEthBalance, readTokenBalance } from './stack/chainState.js'
 import { fromUnits } from '../domain/money.js'
-import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
-import { type Facts } from './context.js'
 import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
+import type { Devnet } from './state/openDevnet.js'
 import { drawLive, eraseLive, UserError, fact, formatSeconds, say, sign } from './terminal.js'
 
 type DemoNode = { url: string; contracts: DevnetContracts }
@@ -25,11 +24,10 @@ const INDEXING_TIMEOUT_MS = 15_000
  * Runs the main use case as a client: creates a wallet, funds it with 1 USDC, lends at the best rate and prints the
  * result.
  *
- * @param contractsFile - JSON file of the devnet's addresses. The demo also reads balances from the chains.
  * @throws {UserError} when the intent does not complete.
  */
-export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
-  const nodeOf = openNodes(facts, contractsFile)
+export async function runDemo({ facts, contracts }: Devnet): Promise<void> {
+  const nodeOf = (chain: ChainName) => ({ url: facts.rpcUrls[chain], contracts: contracts[chain] })
   const source = nodeOf(FUNDED_CHAIN)
   say(
     `  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC where it pays most, from a wallet without ETH')}\n`,
@@ -71,12 +69,6 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   say(fact('ETH of the wallet', `${eth}, on all chains`))
   say(fact('From command', `${formatSeconds(totalMs)} to completed`))
   say()
-}
-
-function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => DemoNode {
-  const all = readJson<Record<ChainName, DevnetContracts>>(contractsFile)
-  if (!all) throw new UserError(`The devnet's addresses are missing (${contractsFile}).`)
-  return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
 }
 
 async function lend(steward: Steward, wallet: Wallet): Promise<Intent> {

@@ -44,8 +44,7 @@ async function advance(time: string): Promise<void> {
   if (!(days >= 1 && days <= MOST_DAYS)) {
     throw new UserError(`${time} is no number of days. Use 1d to ${MOST_DAYS}d, such as 30d.`)
   }
-  const { facts, contracts } = await openDevnet(process.env)
-  await advanceClock(facts, contracts, days)
+  await advanceClock(await openDevnet(process.env), days)
   say(`  ${sign.done} ${days} days have passed. Stored times are older, and interest has accrued.`)
 }
 

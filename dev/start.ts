@@ -72,16 +72,17 @@ async function main(): Promise<void> {
   const end = stopOnSignal(home, supervisor, stopping, unlockHome)
 
   const context = { env: process.env, home, set, ports, supervisor, signal: stopping.signal }
-  const facts = await bringUp(context).catch(end)
+  const devnet = await bringUp(context).catch(end)
+  const { facts } = devnet
   up.facts = facts
   writeFacts(home, facts, supervisor)
   saveSet(home, { ...set, isComplete: true })
   say(`  ${pc.dim(`Ready after ${formatSeconds(commandAgeMs())}`)}`)
   sayFacts(facts)
   if (options.withSampleData) {
-    await addSampleData(context, facts).catch(sayUnless(stopping.signal))
+    await addSampleData(context, devnet).catch(sayUnless(stopping.signal))
   }
-  if (options.withDemo) await runDemo(facts, home.contracts).catch(sayUnless(stopping.signal))
+  if (options.withDemo) await runDemo(devnet).catch(sayUnless(stopping.signal))
   say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
 }
 

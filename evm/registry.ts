@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
 import { testnetCctp, testnetContracts, type Contracts } from './addresses.js'
+import { readDevnetFile, type DevnetContracts } from './devnetFile.js'
 import {
   GWEI,
   chainFacts,
@@ -32,28 +31,7 @@ export {
   type RollupKind,
 } from './facts.js'
 export type { Chain, Market, SwapPool, Token } from './chain.js'
-
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
-
-/** Contract addresses of one devnet chain. A missing contract is absent. */
-export const devnetContracts = z.object({
-  usdc: address,
-  ethUsdFeed: address,
-  usdcUsdFeed: address.optional(),
-  tokenMessenger: address,
-  messageTransmitter: address,
-  aavePool: address,
-  /** The USD token that Aave lists: USDC, or the test dollar. */
-  aaveAsset: address,
-  aToken: address,
-  testDollar: address.optional(),
-  comet: address.optional(),
-  vault: address.optional(),
-  uniswap: z.object({ factory: address, quoter: address, router: address }).optional(),
-})
-export type DevnetContracts = z.infer<typeof devnetContracts>
-
-const devnetFile = z.record(z.enum(chainNames), devnetContracts)
+export type { DevnetContracts } from './devnetFile.js'
 
 /**
  * EntryPoint v0.8 and Simple7702Account v0.8 have the same address on every chain (CREATE2).
@@ -245,6 +223,6 @@ function readDevnet(file: string | undefined): Chain[] {
     const message = 'DEVNET_FILE is not set. Set it to the file with the addresses of the devnet.'
     throw new ServiceError('MISCONFIGURED', message)
   }
-  const contracts = devnetFile.parse(JSON.parse(readFileSync(file, 'utf8')))
+  const contracts = readDevnetFile(file)
   return chainNames.map((name) => devnetChain(name, contracts[name]))
 }

@@ -1,10 +1,11 @@
 import { connect } from '../../db/client/connect.js'
 import { SETTLED } from '../../domain/intent/waitReason.js'
-import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
+import { chainNames } from '../../evm/registry.js'
 import { connectTemporal } from '../../workflows/client/connect.js'
 import { moveAccruals, readAccruals } from '../devnet/accrual.js'
 import { ageRows } from './agedRows.js'
 import type { Facts } from '../context.js'
+import type { Devnet } from '../state/openDevnet.js'
 
 const DAY_SECONDS = 86_400
 
@@ -13,14 +14,9 @@ const DAY_SECONDS = 86_400
  * markets owe the interest of that time, and waiting intents are checked again. Blocks, ids and Temporal's timers keep
  * their times.
  *
- * @param contracts - Addresses of the devnet by chain.
  * @throws Error when a lending market cannot be read. Nothing is written then, on any chain or in the database.
  */
-export async function advanceClock(
-  facts: Facts,
-  contracts: Record<ChainName, DevnetContracts>,
-  days: number,
-): Promise<void> {
+export async function advanceClock({ facts, contracts }: Devnet, days: number): Promise<void> {
   await Promise.all(chainNames.map((name) => readAccruals(facts.rpcUrls[name], contracts[name])))
   await ageRows(facts.databaseUrl, days)
   await Promise.all(

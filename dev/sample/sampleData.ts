@@ -4,14 +4,13 @@ import { Steward } from '@steward/sdk'
 import { keyDigest } from '../../db/accounts/accounts.js'
 import { connect, type Db } from '../../db/client/connect.js'
 import { advanceClock } from '../clock/advance.js'
-import { readJson } from '../state/jsonFile.js'
 import { UserError, say, sayDone, sign } from '../terminal.js'
 import { createKeys, createWebhooks, startReceiver } from './account.js'
 import { createActors } from './actors.js'
 import { chapters, type Chapter } from './chapters.js'
 import { insertPastDays } from './pastDays.js'
 import { startPastApi, type PastApi } from './pastApi.js'
-import type { Context, Facts } from '../context.js'
+import type { Context } from '../context.js'
 import type { Devnet } from '../state/openDevnet.js'
 
 /** Ten seconds. Deliveries follow their events within one. */
@@ -25,8 +24,8 @@ const START_OVER = 'Start over with: npm start -- --fresh --sample-data'
  *
  * @throws {UserError} when the state holds other wallets, or sample data that was interrupted.
  */
-export async function addSampleData(context: Context, facts: Facts): Promise<void> {
-  const db = connect(facts.databaseUrl, 2)
+export async function addSampleData(context: Context, devnet: Devnet): Promise<void> {
+  const db = connect(devnet.facts.databaseUrl, 2)
   try {
     const state = await readState(db)
     if (state === 'complete') return say(`  ${sign.done} The sample data is there already.\n`)
@@ -34,7 +33,7 @@ export async function addSampleData(context: Context, facts: Facts): Promise<voi
     if (state === 'begun') throw new UserError(`The sample data is incomplete. ${START_OVER}`)
     say(`  ${pc.bold('Sample data')} ${pc.dim('a month of six users, in about a minute')}\n`)
     await mark(db, 'begun')
-    await writeHistory(context, facts, db)
+    await writeHistory(context, devnet, db)
     await mark(db, 'complete')
     say()
   } finally {
@@ -42,9 +41,8 @@ export async function addSampleData(context: Context, facts: Facts): Promise<voi
   }
 }
 
-async function writeHistory(context: Context, facts: Facts, db: Db): Promise<void> {
-  const contracts = readJson<Devnet['contracts']>(context.home.contracts)
-  if (!contracts) throw new UserError('The addresses of the devnet are missing.')
+async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<void> {
+  const { facts } = devnet
   const [accountId = ''] = await db('api_key')
     .where({ key_hash: keyDigest(facts.apiKey) ?? null })
     .pluck<string[]>('account_id')
@@ -57,8 +55,8 @@ async function writeHistory(context: Context, facts: Facts, db: Db): Promise<voi
   context.signal.addEventListener('abort', stop)
   try {
     const steward = new Steward({ apiKey: await createKeys(db, accountId), baseUrl: api.baseUrl })
-    const act = createActors({ steward, db, devnet: { facts, contracts } })
-    const run = { api, act, pass: (days: number) => advanceClock(facts, contracts, days) }
+    const act = createActors({ steward, db, devnet })
+    const run = { api, act, pass: (days: number) => advanceClock(devnet, days) }
     await api.setAge(chapters[0]?.daysAgo ?? 0)
     const webhooks = await createWebhooks(steward, receiver.url)
     for (const [i, chapter] of chapters.entries()) await runChapter(run, chapter, chapters[i + 1])

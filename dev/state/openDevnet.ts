@@ -1,5 +1,6 @@
 import { connect } from '../../db/client/connect.js'
-import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
+import { readDevnetFile, type ContractsByChain } from '../../evm/devnetFile.js'
+import { chainNames } from '../../evm/registry.js'
 import { readChainMark } from '../stack/chainState.js'
 import { readMark } from '../stack/database.js'
 import { UserError } from '../terminal.js'
@@ -8,7 +9,7 @@ import { assertSameSet, openHome, type StateSet } from './state.js'
 import type { Facts } from '../context.js'
 
 /** A running stack and the addresses of its contracts. */
-export type Devnet = { facts: Facts; contracts: Record<ChainName, DevnetContracts> }
+export type Devnet = { facts: Facts; contracts: ContractsByChain }
 
 /**
  * Opens the stack of `npm start` that runs on the state folder.
@@ -18,10 +19,9 @@ export type Devnet = { facts: Facts; contracts: Record<ChainName, DevnetContract
 export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   const home = openHome(env)
   const facts = readJson<Facts>(home.facts)
-  const contracts = readJson<Devnet['contracts']>(home.contracts)
   const set = readJson<StateSet>(home.set)
   const answer = facts && (await fetch(`${facts.hostUrl}/readyz`).catch(() => undefined))
-  if (!facts || !contracts || !set || !answer) {
+  if (!facts || !set || !answer) {
     throw new UserError('No stack is up. Start one first: npm start')
   }
   // A stack that answers has marked every part, also during its first start.
@@ -30,7 +30,7 @@ export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   for (const name of chainNames) {
     assertSameSet(`The chain ${name}`, await readChainMark(facts.rpcUrls[name]), marked)
   }
-  return { facts, contracts }
+  return { facts, contracts: readDevnetFile(home.contracts) }
 }
 
 async function readDatabaseMark(url: string): Promise<string | undefined> {

@@ -1,13 +1,8 @@
 import { join } from 'node:path'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Interface, JsonRpcProvider, toQuantity } from 'ethers'
-import {
-  chainFacts,
-  rpcVariable,
-  type ChainName,
-  type DevnetContracts,
-} from '../../evm/registry.js'
+import { readDevnetFile, type ContractsByChain } from '../../evm/devnetFile.js'
+import { chainFacts, rpcVariable, type ChainName } from '../../evm/registry.js'
 import { connect, type Db } from '../../db/client/connect.js'
 import { grantCredits } from '../../db/accounts/accounts.js'
 import { deployChain, devnetOwner } from '../../dev/devnet/deploy.js'
@@ -143,15 +138,15 @@ async function rage(storm: Storm, scene: ChaosRun): Promise<ChaosReport> {
 const named = (prefix: string, counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).map(([kind, count]) => [`${prefix} ${kind}`, count]))
 
-async function deployAll(chains: StormyChains): Promise<Record<ChainName, DevnetContracts>> {
+async function deployAll(chains: StormyChains): Promise<ContractsByChain> {
   const all = await Promise.all(
     chains.list.map(async ({ name, nodeUrl }) => [name, await deployChain(name, nodeUrl)] as const),
   )
-  return Object.fromEntries(all) as Record<ChainName, DevnetContracts>
+  return Object.fromEntries(all) as ContractsByChain
 }
 
 function readNodes({ home, chains }: ChaosRun) {
-  const contracts = readContracts(home)
+  const contracts = readDevnetFile(join(home, 'devnet.json'))
   const nodes = chains.list.map(({ name, nodeUrl: url }) => {
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
     return [name, { url, provider, contracts: contracts[name] }] as const
@@ -159,15 +154,12 @@ function readNodes({ home, chains }: ChaosRun) {
   return Object.fromEntries(nodes) as Record<ChainName, (typeof nodes)[number][1]>
 }
 
-const readContracts = (home: string) =>
-  JSON.parse(readFileSync(join(home, 'devnet.json'), 'utf8')) as Record<ChainName, DevnetContracts>
-
 async function createWallets(
   count: number,
   call: ReturnType<typeof createPatientClient>,
   { home, chains }: ChaosRun,
 ): Promise<ChaosWallet[]> {
-  const contracts = readContracts(home)
+  const contracts = readDevnetFile(join(home, 'devnet.json'))
   const wallets: ChaosWallet[] = []
   for (let i = 0; i < count; i++) {
     const order = { body: { userId: `user-${i}` }, key: `wallet-${i}` }

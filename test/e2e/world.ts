@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Interface, JsonRpcProvider, parseUnits, toQuantity } from 'ethers'
 import { connect } from '../../db/client/connect.js'
 import { createAccount, createApiKey } from '../../db/accounts/accounts.js'
+import { readDevnetFile } from '../../evm/devnetFile.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../evm/registry.js'
 import { devnetOwner } from '../../dev/devnet/deploy.js'
 import { callRpc } from '../../dev/devnet/rpc.js'
@@ -250,8 +250,7 @@ function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
 export const toIntent = ({ body }: ClientResponse) => body as unknown as IntentResponse
 
 function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, ChainNode> {
-  const text = readFileSync(join(home, 'devnet.json'), 'utf8')
-  const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
+  const contracts = readDevnetFile(join(home, 'devnet.json'))
   const nodes = chainNames.map((name) => {
     const url = facts.rpcUrls[name] ?? ''
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })

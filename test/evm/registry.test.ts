@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { getAddress } from 'ethers'
 import { testnetContracts, type Contracts } from '../../evm/addresses.js'
 import { createRegistry, findCanonicalName, type Chain } from '../../evm/registry.js'
+import { placeholders } from '../planning/chains.js'
 
 const { chains } = createRegistry('testnet')
 
@@ -82,5 +86,19 @@ describe('the testnet', () => {
       'arbitrum-sepolia': { name: 'USD Coin', version: '2' },
       'base-sepolia': { name: 'USDC', version: '2' },
     })
+  })
+})
+
+describe('the devnet', () => {
+  test.each([
+    ['missing', undefined],
+    ['incomplete', { ...placeholders, 'base-sepolia': {} }],
+  ])('error: MISCONFIGURED when its file is %s', (_name, contracts) => {
+    const folder = mkdtempSync(join(tmpdir(), 'steward-registry-'))
+    const file = join(folder, 'devnet.json')
+    if (contracts) writeFileSync(file, JSON.stringify(contracts))
+    const error = { code: 'MISCONFIGURED', message: expect.stringContaining(file) as string }
+    expect(() => createRegistry('devnet', file)).toThrow(expect.objectContaining(error))
+    rmSync(folder, { recursive: true })
   })
 })

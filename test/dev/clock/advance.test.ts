@@ -35,7 +35,7 @@ describe('advanceClock', () => {
     const facts = { databaseUrl: database.url, rpcUrls: onAll(node.url) } as Facts
     const ofChains = { ...onAll(contracts), 'base-sepolia': wrong }
 
-    await expect(advanceClock(facts, ofChains, 30)).rejects.toThrow()
+    await expect(advanceClock({ facts, contracts: ofChains }, 30)).rejects.toThrow()
 
     expect([await readTimes(), await readMarkets()]).toEqual(before)
   })

@@ -13,6 +13,7 @@ import { openDevnet } from '../../../dev/state/openDevnet.js'
 import { makeFolders, openHome } from '../../../dev/state/state.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { takeBare } from '../../support/nodes.js'
+import { placeholders } from '../../planning/chains.js'
 
 const id = 'ab'.repeat(16)
 const other = 'cd'.repeat(16)
@@ -48,7 +49,7 @@ beforeEach(async () => {
     databaseUrl: database.url,
     rpcUrls: Object.fromEntries(chainNames.map((name, i) => [name, nodes[i]?.node.url])),
   })
-  writeJson(home.contracts, {})
+  writeJson(home.contracts, placeholders)
   writeJson(home.set, { id, isComplete: true, places: {} })
   for (const { node } of nodes) await markChain(node.url, id)
   await markDatabase(id)
@@ -65,7 +66,8 @@ const urlOf = (i: number) => nodes[i]?.node.url ?? ''
 
 describe('openDevnet', () => {
   test('default: the database and all chains hold the mark of the set', async () => {
-    expect((await openDevnet(env)).facts.databaseUrl).toBe(database.url)
+    const { facts, contracts } = await openDevnet(env)
+    expect([facts.databaseUrl, contracts]).toEqual([database.url, placeholders])
   })
 
   test('error: the database belongs to another set', async () => {

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fromUnits } from '../../../domain/money.js'
+import { readDevnetFile } from '../../../evm/devnetFile.js'
 import { execute, expectAbout } from '../execute.js'
 import { readWalletBalances } from '../balances.js'
 import { expectConserved } from '../money.js'
@@ -72,7 +73,7 @@ export function testMarkets(open: () => OwnWorld): void {
 /** Lists another token for Aave on base and lets the roles read it, until the stack restarts. */
 async function withoutAave(world: OwnWorld): Promise<void> {
   const file = join(world.stack.home, 'devnet.json')
-  const all = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
+  const all = readDevnetFile(file)
   const { aToken } = world.nodes[base].contracts
   const listed = { ...all[base], testDollar: aToken, aaveAsset: aToken }
   writeFileSync(file, JSON.stringify({ ...all, [base]: listed }))
