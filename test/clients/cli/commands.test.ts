@@ -119,10 +119,16 @@ describe('steward intents', () => {
     const id = await events.newIntent(me)
     await setFailed(events.worker, id, failure)
     expect(await json('intents', 'get', id)).toMatchObject({ actions: ['retry'] })
-    await json('intents', 'retry', id, '--detach', '--yes')
+    const retry = await json('intents', 'retry', id, '--detach', '--yes')
     const { stdout } = await user.run(['intents', 'get', id])
     expect(stdout).toContain('DEPOSIT_FAILED: The market refused.')
     expect(stdout).not.toContain('steward intents retry')
+    expect(await json('intents', 'preview-retry', id)).toMatchObject({ id: retry.id, retryOf: id })
+    const preview = await user.run(['intents', 'preview-retry', id])
+    expect([preview.code, preview.stdout]).toEqual([
+      0,
+      expect.stringContaining(`steward intents get ${String(retry.id)}`),
+    ])
   })
 
   test('watch exits with 4 after the timeout and with 130 on Ctrl-C; the intent continues', async () => {

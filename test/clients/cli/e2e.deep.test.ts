@@ -26,6 +26,8 @@ describe('steward on a devnet', () => {
     expect([failed.code, failed.stdout]).toEqual([3, expect.stringContaining('DEPOSIT_FAILED')])
     expect(failed.stdout).toContain(`Funds: 1 USDC on ${chain}`)
     const [, id = ''] = /steward intents retry (intent_\w+)/.exec(failed.stdout) ?? []
+    const plan = await devnet.user.run(['intents', 'preview-retry', id])
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('deposit 1 USDC into')])
     const terminal = onTerminal(devnet.user, ['intents', 'retry', id], { NO_COLOR: '1' })
     const { code, stdout } = await terminal.ended
     expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ deposit 1 USDC into .*0x/)])

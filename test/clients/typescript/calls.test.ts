@@ -77,6 +77,17 @@ describe('a call', () => {
     expect(seen.map((one) => one.path)).toEqual([path])
   })
 
+  test('of a preview has no idempotency key', async () => {
+    const { steward, seen } = await open(() => ({ body: { dryRun: true } }))
+    await steward.intents.preview({ action: 'lend', walletId: 'w', amount: '1' })
+    await steward.intents.previewRetry('i/1')
+    expect(seen.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/intents?dryRun=true', { action: 'lend', walletId: 'w', amount: '1' }],
+      ['/v1/intents/i%2F1/retry?dryRun=true', {}],
+    ])
+    for (const { headers } of seen) expect(headers).not.toHaveProperty('idempotency-key')
+  })
+
   test('formats lists and times for the API', async () => {
     const { steward, seen } = await open(() => ({ body: { data: [] } }))
     const createdAfter = new Date(0)

@@ -17,7 +17,7 @@ import { beginTimeline } from '../intents/timeline.js'
 import { timelineLines } from '../intents/follow.js'
 import { formatPercent, formatUsd, plain } from '../terminal/text.js'
 import type { CreateIntentParams, DryRun } from '@steward/sdk'
-import type { Io } from '../terminal/io.js'
+import { signs, type Io } from '../terminal/io.js'
 
 type Fields = {
   chain?: string
@@ -42,6 +42,11 @@ const summaries: Record<ActionName, string> = {
 
 export function addCreating(intents: Command, io: Io): void {
   for (const action of actions) addAction(intents, io, action)
+  addPreview(intents, io)
+  addPreviewRetry(intents, io)
+}
+
+function addPreview(intents: Command, io: Io): void {
   const preview = intents
     .command('preview')
     .argument('<action>', 'lend, withdraw or bridge')
@@ -66,6 +71,25 @@ export function addCreating(intents: Command, io: Io): void {
       session.say.show(plan, () => planLines(session.say, plan, io))
     },
   )
+}
+
+function addPreviewRetry(intents: Command, io: Io): void {
+  intents
+    .command('preview-retry')
+    .argument('<intentId>')
+    .description('show the plan of a retry; nothing moves, nothing is charged')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { steward, say } = openSession(io, command)
+      const preview = await steward.intents.previewRetry(id)
+      say.show(preview, () =>
+        'dryRun' in preview
+          ? planLines(say, preview, io)
+          : [
+              `${signs.done} ${id} has been retried.`,
+              `  Show the retry: steward intents get ${preview.id}`,
+            ],
+      )
+    })
 }
 
 function addAction(intents: Command, io: Io, action: ActionName): void {

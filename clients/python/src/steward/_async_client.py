@@ -48,6 +48,7 @@ class AsyncIntents(Resource):
     list = async_listing(calls.list_intents)
     cancel = awaiting(calls.cancel_intent)
     retry = awaiting(calls.retry_intent)
+    preview_retry = awaiting(calls.preview_retry)
     create_read_token = awaiting(calls.create_read_token)
 
     async def wait_for_completion(

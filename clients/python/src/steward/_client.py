@@ -48,6 +48,7 @@ class Intents(Resource):
     list = listing(calls.list_intents)
     cancel = blocking(calls.cancel_intent)
     retry = blocking(calls.retry_intent)
+    preview_retry = blocking(calls.preview_retry)
     create_read_token = blocking(calls.create_read_token)
 
     def wait_for_completion(

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import steward
-from tests.conftest import Customer
+from tests.conftest import Control, Customer
 
 NO_WALLET = "svc_wallet_" + "0" * 26
 
@@ -48,6 +48,22 @@ def test_an_intent_is_created_read_listed_and_cancelled(customer: Customer) -> N
     assert cancelled.error is not None and cancelled.error.code == "CANCELLED"
     with pytest.raises(steward.UnavailableError):
         client.intents.preview(action="lend", wallet_id=customer.wallet_id, amount=1)
+
+
+def test_the_preview_of_a_retry_returns_an_existing_retry(
+    customer: Customer, control: Control
+) -> None:
+    intents = customer.client.intents
+    intent_id = customer.new_intent()
+    error = {"code": "DEPOSIT_FAILED", "message": "The market refused.", "step": 1}
+    control("move", intentId=intent_id, to="failed", error=error)
+    with pytest.raises(steward.UnavailableError):
+        intents.preview_retry(intent_id)
+    retry = intents.retry(intent_id)
+    before = customer.stored()
+    preview = intents.preview_retry(intent_id)
+    assert customer.stored() == before
+    assert preview == intents.get(retry.id)
 
 
 def test_a_read_token_names_its_intent(customer: Customer) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import steward
 from steward import AsyncSteward, Steward
-from steward.models import Event
+from steward.models import Event, Preview
 from tests.conftest import Control
 
 
@@ -47,6 +47,9 @@ async def test_a_simulated_failure_contains_its_funds() -> None:
         )
         with pytest.raises(steward.DepositFailedError) as failed:
             await client.intents.wait_for_completion(made.id, timeout=120)
+        rest = await client.intents.preview_retry(made.id)
+        assert isinstance(rest, Preview)
+        assert [step.type for step in rest.execution_plan.steps] == ["deposit"]
         (funds,) = failed.value.intent.funds or []
         assert (funds.chain, funds.protocol) == (plan.execution_plan.target_chain, None)
         with pytest.raises(steward.InsufficientFundsError) as short:

@@ -81,6 +81,10 @@ export function createIntents(api: Api) {
     retry: (id: string, options?: WriteOptions): Promise<Intent> =>
       post(`${pathOf(id)}/retry`, {}, options),
 
+    /** The plan of a retry, or the existing retry of the intent. Nothing is stored or charged. */
+    previewRetry: (id: string, options?: CallOptions): Promise<DryRun | Intent> =>
+      postWithoutKey(`${pathOf(id)}/retry?dryRun=true`, {}, options),
+
     /** Creates a read token for a browser, which must not have an API key. */
     createReadToken: (id: string, options?: WriteOptions): Promise<ReadToken> =>
       post(`${pathOf(id)}/read-token`, {}, options),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from .. import models
 from .._amounts import Amount, amount_text
@@ -200,6 +200,13 @@ def retry_intent(intent_id: str, *, idempotency_key: str | None = None) -> Call[
     """Creates an intent that finishes a failed one."""
     path = f"/v1/intents/{segment(intent_id)}/retry"
     return write(path, models.Intent, {}, idempotency_key)
+
+
+def preview_retry(intent_id: str) -> Call[models.Preview | models.Intent]:
+    """The plan of a retry, or the existing retry of the intent. Nothing is stored or charged."""
+    path = f"/v1/intents/{segment(intent_id)}/retry"
+    answer = cast("type[models.Preview | models.Intent]", models.Preview | models.Intent)
+    return Call("POST", path, answer, {"dryRun": True}, {})
 
 
 def create_read_token(

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from .._version import VERSION
 from ..errors import (
@@ -104,7 +104,7 @@ def read_model(answer: Answer, kind: type[AnyModel]) -> AnyModel:
     if not answer.is_ok:
         raise error_of(answer)
     try:
-        return kind.model_validate(json.loads(answer.content))
+        return TypeAdapter(kind).validate_python(json.loads(answer.content))
     except ValidationError as error:
         places = {".".join(map(str, one["loc"])) for one in error.errors(include_input=False)}
         message = f"The response does not match the API. Check {', '.join(sorted(places)[:5])}."
