@@ -11,7 +11,8 @@ import { UserError, printFailure, say, sign } from './terminal.js'
 const USAGE = `Usage: npm run devnet -- advance <days>d
        npm run devnet -- fund <wallet> <amount> [--asset USDC|TUSD] [--chain <chain>]
 
-  advance   lets days pass: stored times become older, markets pay interest
+  advance   lets days pass: stored times become older, markets pay interest.
+            Finishes an interrupted advance instead of a new one
   fund      mints tokens for a wallet, named by its id, its userId or its address
 
   --asset   USDC by default. TUSD exists on ethereum-sepolia
@@ -44,8 +45,12 @@ async function advance(time: string): Promise<void> {
   if (!(days >= 1 && days <= MOST_DAYS)) {
     throw new UserError(`${time} is no number of days. Use 1d to ${MOST_DAYS}d, such as 30d.`)
   }
-  await advanceClock(await openDevnet(process.env), days)
-  say(`  ${sign.done} ${days} days have passed. Stored times are older, and interest has accrued.`)
+  const { days: passed, wasInterrupted } = await advanceClock(await openDevnet(process.env), days)
+  if (wasInterrupted)
+    say(`  ${sign.again} An interrupted advance is finished instead of a new one.`)
+  say(
+    `  ${sign.done} ${passed} days have passed. Stored times are older, and interest has accrued.`,
+  )
 }
 
 async function fund([wallet, amount]: [string, string], options: Options): Promise<void> {

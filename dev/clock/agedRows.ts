@@ -1,4 +1,4 @@
-import { connect, type Db } from '../../db/client/connect.js'
+import type { Db } from '../../db/client/connect.js'
 import { UserError } from '../terminal.js'
 
 /** Columns that describe the running service and not its past. Their parts renew them within seconds. */
@@ -31,16 +31,21 @@ type TimeTable = { table: string; times: string[]; days: string[] }
  * Moves every stored time and day of the database into the past, in one transaction. Triggers do not run: nothing
  * happens, the past only becomes older.
  *
- * @param url - Connection of the owner, a superuser.
+ * @param db - Connection of the owner, a superuser.
+ * @param record - Writes in the same transaction.
  * @throws {UserError} when the role may not disable triggers.
  */
-export async function ageRows(url: string, days: number): Promise<void> {
-  const db = connect(url, 1)
-  try {
-    await repeatWhileLocked(() => db.transaction((trx) => ageAll(trx, days)))
-  } finally {
-    await db.destroy()
-  }
+export async function ageRows(
+  db: Db,
+  days: number,
+  record: (trx: Db) => Promise<void>,
+): Promise<void> {
+  await repeatWhileLocked(() =>
+    db.transaction(async (trx) => {
+      await ageAll(trx, days)
+      await record(trx)
+    }),
+  )
 }
 
 async function repeatWhileLocked(run: () => Promise<void>): Promise<void> {

@@ -27,20 +27,31 @@ type Accrual = { at: string; slot: bigint; shift: bigint; seconds: bigint }
 /** With the value of the whole slot. */
 type StoredAccrual = Accrual & { word: bigint }
 
+/** A value for a slot of a contract. */
+export type StorageWrite = { at: string; slot: string; word: string }
+
 /**
- * Moves the last accrual of every lending market of a chain into the past, so that the market pays interest for that
- * time. The vault earns it from Aave. Blocks keep their times.
+ * The writes that move the last accrual of every lending market of a chain into the past, so that the market pays
+ * interest for that time. The vault earns it from Aave. Blocks keep their times.
  *
- * @throws Error when a slot does not hold the time that its contract reports. Nothing is written then.
+ * @throws Error when a slot does not hold the time that its contract reports.
  */
-export async function moveAccruals(
+export async function planAccruals(
   rpcUrl: string,
   contracts: DevnetContracts,
   seconds: number,
-): Promise<void> {
-  for (const { at, slot, shift, word } of await readAccruals(rpcUrl, contracts)) {
-    const moved = toBeHex(word - (BigInt(seconds) << shift), 32)
-    await callRpc(rpcUrl, 'anvil_setStorageAt', [at, toQuantity(slot), moved])
+): Promise<StorageWrite[]> {
+  const accruals = await readAccruals(rpcUrl, contracts)
+  return accruals.map(({ at, slot, shift, word }) => {
+    const moved = word - (BigInt(seconds) << shift)
+    return { at, slot: toQuantity(slot), word: toBeHex(moved, 32) }
+  })
+}
+
+/** A repeat changes nothing. */
+export async function writeStorage(rpcUrl: string, writes: StorageWrite[]): Promise<void> {
+  for (const { at, slot, word } of writes) {
+    await callRpc(rpcUrl, 'anvil_setStorageAt', [at, slot, word])
   }
 }
 

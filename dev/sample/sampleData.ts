@@ -74,7 +74,7 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
 type Run = {
   api: PastApi
   act: ReturnType<typeof createActors>
-  pass(days: number): Promise<void>
+  pass(days: number): Promise<unknown>
 }
 
 async function runChapter(

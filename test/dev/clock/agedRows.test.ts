@@ -17,6 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => database.drop())
 
+/** As the owner, without a record. */
+const age = (days: number) => ageRows(database.db, days, () => Promise.resolve())
+
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
 
 /** The times of all rows of a query, newest first, in whole days before now. */
@@ -27,18 +30,18 @@ async function agesOf(sql: string): Promise<number[]> {
 
 describe('ageRows', () => {
   test('keys expire whose expiry lies within the days', async () => {
-    const { db, url } = database
+    const { db } = database
     const create = (name: string, days: number) =>
       createApiKey(db, wallet.accountId, { name, expiresAt: daysAgo(-days) })
     const [short, long] = [await create('short', 20), await create('long', 40)]
 
-    await ageRows(url, 30)
+    await age(30)
 
     expect([await isLiveKey(db, short), await isLiveKey(db, long)]).toEqual([false, true])
   })
 
   test('rows move to the times of others without a conflict, and partitions with their rows', async () => {
-    const { db, url } = database
+    const { db } = database
     const takenAt = [0, 1, 2].map((days) => daysAgo(days))
     const rates = takenAt.map((taken_at) => ({ ...market, apy_percent: 4, taken_at }))
     await db('yield_snapshot').insert(rates)
@@ -49,7 +52,7 @@ describe('ageRows', () => {
     )
     const before = await agesOf('select at from intent_event')
 
-    await ageRows(url, 1)
+    await age(1)
 
     expect(await agesOf('select taken_at as at from yield_snapshot')).toEqual([1, 2, 3])
     expect(await agesOf('select at from intent_event')).toEqual(before.map((age) => age + 1))
@@ -60,13 +63,13 @@ describe('ageRows', () => {
   })
 
   test('times inside stored answers move, and metadata of the caller stays', async () => {
-    const { db, url } = database
+    const { db } = database
     const since = '2026-05-01T10:00:00.250Z'
     const error = { code: 'BRIDGE_TIMEOUT', message: `Late since ${since}.`, since, step: 1 }
     const metadata = JSON.stringify({ due: since })
     const id = await insertTestIntent(db, wallet, 'failed', { error, metadata })
 
-    await ageRows(url, 30)
+    await age(30)
 
     const moved = '2026-04-01T10:00:00.250Z'
     expect(await db('intent').where({ id }).first('error', 'metadata')).toEqual({
@@ -76,12 +79,12 @@ describe('ageRows', () => {
   })
 
   test('the account receives the credits of the next month', async () => {
-    const { db, url } = database
+    const { db } = database
     await db('account').update({
       period: Number(new Date().toISOString().slice(0, 7).replace('-', '')),
     })
 
-    await ageRows(url, 31)
+    await age(31)
 
     const [balance] = (
       await db.raw<{ rows: { period: number }[] }>(
@@ -93,11 +96,11 @@ describe('ageRows', () => {
   })
 
   test('marks of the running service stay', async () => {
-    const { db, url } = database
+    const { db } = database
     const fee = { protocol: 'cctp-v2', from_chain: 'base-sepolia', to_chain: 'arbitrum-sepolia' }
     await db('bridge_fee').insert({ ...fee, fast_millionths: 100 })
 
-    await ageRows(url, 30)
+    await age(30)
 
     expect(await agesOf('select read_at as at from bridge_fee')).toEqual([0])
   })

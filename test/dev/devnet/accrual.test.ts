@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
-import { moveAccruals } from '../../../dev/devnet/accrual.js'
+import { planAccruals, writeStorage } from '../../../dev/devnet/accrual.js'
 import { devnetOwner } from '../../../dev/devnet/deploy.js'
 import { callRpc } from '../../../dev/devnet/rpc.js'
 import { takeDeployed } from '../../support/nodes.js'
@@ -29,7 +29,7 @@ const inVault = (url: string, { vault = '' }: DevnetContracts) =>
 const yearly = (before: bigint, after: bigint) =>
   (Number(after - before) / Number(before)) * (365 / 30) * 100
 
-describe('moveAccruals', () => {
+describe('planAccruals', () => {
   test.each<[string, ChainName, typeof inAave, number]>([
     ['Aave on base', 'base-sepolia', inAave, 4.04],
     ['the vault on base', 'base-sepolia', inVault, 3.64],
@@ -42,7 +42,7 @@ describe('moveAccruals', () => {
       callRpc<{ timestamp: string }>(node.url, 'eth_getBlockByNumber', ['latest', false])
     const [before, head] = [await balance(node.url, contracts), await readHead()]
 
-    await moveAccruals(node.url, contracts, MONTH_SECONDS)
+    await writeStorage(node.url, await planAccruals(node.url, contracts, MONTH_SECONDS))
 
     expect(yearly(before, await balance(node.url, contracts))).toBeCloseTo(apr, 1)
     await callRpc(node.url, 'evm_mine')
@@ -56,7 +56,7 @@ describe('moveAccruals', () => {
     const before = await inAave(node.url, contracts)
     const wrong = { ...contracts, comet: contracts.usdc }
 
-    await expect(moveAccruals(node.url, wrong, MONTH_SECONDS)).rejects.toThrow()
+    await expect(planAccruals(node.url, wrong, MONTH_SECONDS)).rejects.toThrow()
 
     expect(yearly(before, await inAave(node.url, contracts))).toBeCloseTo(0, 3)
     await release()
