@@ -6,10 +6,10 @@ import { connect, type Db } from '../../db/client/connect.js'
 import { advanceClock } from '../clock/advance.js'
 import { UserError, say, sayDone, sign } from '../terminal.js'
 import { createKeys, createWebhooks, startReceiver } from './account.js'
-import { createActors } from './actors.js'
-import { chapters, type Chapter } from './chapters.js'
-import { insertPastDays } from './pastDays.js'
-import { startPastApi, type PastApi } from './pastApi.js'
+import { createUsers } from './users.js'
+import { scenario, type ScenarioDay } from './scenario.js'
+import { insertTimeSeries } from './timeSeries.js'
+import { startBackdatedApi, type BackdatedApi } from './backdatedApi.js'
 import type { Context } from '../context.js'
 import type { Devnet } from '../state/openDevnet.js'
 
@@ -47,7 +47,7 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
     .where({ key_hash: keyDigest(facts.apiKey) ?? null })
     .pluck<string[]>('account_id')
   const receiver = await startReceiver()
-  const api = await startPastApi(context, facts).catch((error: unknown) => {
+  const api = await startBackdatedApi(context, facts).catch((error: unknown) => {
     receiver.stop()
     throw error
   })
@@ -55,12 +55,12 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
   context.signal.addEventListener('abort', stop)
   try {
     const steward = new Steward({ apiKey: await createKeys(db, accountId), baseUrl: api.baseUrl })
-    const act = createActors({ steward, db, devnet })
-    const run = { api, act, pass: (days: number) => advanceClock(devnet, days) }
-    await api.setAge(chapters[0]?.daysAgo ?? 0)
+    const perform = createUsers({ steward, db, devnet })
+    const run = { api, perform, pass: (days: number) => advanceClock(devnet, days) }
+    await api.setAge(scenario[0]?.daysAgo ?? 0)
     const webhooks = await createWebhooks(steward, receiver.url)
-    for (const [i, chapter] of chapters.entries()) await runChapter(run, chapter, chapters[i + 1])
-    await insertPastDays(db, accountId)
+    for (const [i, day] of scenario.entries()) await runDay(run, day, scenario[i + 1])
+    await insertTimeSeries(db, accountId)
     await untilDelivered(db)
     // Their receiver ends with the sample data.
     for (const id of webhooks) await steward.webhooks.update(id, { status: 'disabled' })
@@ -72,22 +72,22 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
 }
 
 type Run = {
-  api: PastApi
-  act: ReturnType<typeof createActors>
+  api: BackdatedApi
+  perform: ReturnType<typeof createUsers>
   pass(days: number): Promise<unknown>
 }
 
-async function runChapter(
-  { api, act, pass }: Run,
-  { daysAgo, acts }: Chapter,
-  next: Chapter | undefined,
+async function runDay(
+  { api, perform, pass }: Run,
+  { daysAgo, actions }: ScenarioDay,
+  next: ScenarioDay | undefined,
 ): Promise<void> {
   const begun = Date.now()
   await api.setAge(daysAgo)
-  const users = [...new Set(acts.map(({ user }) => user))]
+  const users = [...new Set(actions.map(({ user }) => user))]
   await Promise.all(
     users.map(async (user) => {
-      for (const one of acts.filter((each) => each.user === user)) await act(one)
+      for (const action of actions.filter((each) => each.user === user)) await perform(action)
     }),
   )
   if (next) await pass(daysAgo - next.daysAgo)

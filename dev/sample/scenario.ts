@@ -5,10 +5,10 @@ type WithoutWallet<Params> = Params extends unknown ? Omit<Params, 'walletId'> :
 type NewIntent = WithoutWallet<CreateIntentParams>
 type Choices = { chain?: ChainName; optimize?: 'net'; metadata?: Record<string, string> }
 
-/** One thing that a user does. The acts of a user follow each other, and users act at the same time. */
-export type Act = { user: string } & (
-  | { gets: string; on: ChainName }
-  | { orders: NewIntent }
+/** The actions of one user run one after the other, and users act at the same time. */
+export type UserAction = { user: string } & (
+  | { receives: string; on: ChainName }
+  | { creates: NewIntent }
   /** Creates an intent over a bridge and cancels it. */
   | { cancels: NewIntent }
   /** Retries the last failed intent. */
@@ -17,20 +17,29 @@ export type Act = { user: string } & (
   | { waits: NewIntent }
 )
 
-export type Chapter = { daysAgo: number; acts: Act[] }
+export type ScenarioDay = { daysAgo: number; actions: UserAction[] }
 
 const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 
-const gets = (user: string, amount: string, on: ChainName): Act => ({ user, gets: amount, on })
-
-const lends = (user: string, amount: string, more: Choices = {}): Act => ({
+const receives = (user: string, amount: string, on: ChainName): UserAction => ({
   user,
-  orders: { ...more, action: 'lend', amount },
+  receives: amount,
+  on,
 })
 
-const withdraws = (user: string, amount: string, chain: ChainName, more: Choices = {}): Act => ({
+const lends = (user: string, amount: string, more: Choices = {}): UserAction => ({
   user,
-  orders: { ...more, action: 'withdraw', amount, chain },
+  creates: { ...more, action: 'lend', amount },
+})
+
+const withdraws = (
+  user: string,
+  amount: string,
+  chain: ChainName,
+  more: Choices = {},
+): UserAction => ({
+  user,
+  creates: { ...more, action: 'withdraw', amount, chain },
 })
 
 const bridges = (
@@ -38,57 +47,57 @@ const bridges = (
   amount: string,
   [fromChain, toChain]: [ChainName, ChainName],
   more: Choices = {},
-): Act => ({
+): UserAction => ({
   user,
-  orders: { ...more, action: 'bridge', amount, fromChain, toChain },
+  creates: { ...more, action: 'bridge', amount, fromChain, toChain },
 })
 
 const fails = (simulate: string) => ({ metadata: { simulate } })
 
-/** The sample account's month: each action, and each end that an intent can have. The oldest chapter comes first. */
-export const chapters: Chapter[] = [
+/** The sample account's month: each action, and each end that an intent can have. The oldest day comes first. */
+export const scenario: ScenarioDay[] = [
   {
     daysAgo: 30,
-    acts: [
-      gets('alice', '900', arbitrum),
+    actions: [
+      receives('alice', '900', arbitrum),
       lends('alice', '250'),
-      gets('bruno', '420', arbitrum),
+      receives('bruno', '420', arbitrum),
       lends('bruno', '120', { chain: arbitrum }),
-      gets('chiara', '600', base),
+      receives('chiara', '600', base),
       lends('chiara', '300'),
     ],
   },
   {
     daysAgo: 27,
-    acts: [
+    actions: [
       lends('alice', '150', { optimize: 'net' }),
-      gets('daniel', '310', arbitrum),
+      receives('daniel', '310', arbitrum),
       lends('daniel', '80', { chain: arbitrum, ...fails('DEPOSIT_FAILED') }),
       lends('bruno', '60', { chain: arbitrum }),
     ],
   },
   {
     daysAgo: 23,
-    acts: [
+    actions: [
       { user: 'daniel', retries: true },
-      gets('emma', '500', ethereum),
+      receives('emma', '500', ethereum),
       lends('emma', '200', { chain: ethereum }),
       withdraws('chiara', '75', base),
     ],
   },
   {
     daysAgo: 20,
-    acts: [
+    actions: [
       bridges('emma', '90', [ethereum, base], fails('BRIDGE_FAILED')),
       lends('alice', '100'),
       lends('bruno', '40', { chain: arbitrum, ...fails('INSUFFICIENT_FUNDS') }),
-      gets('farid', '150', base),
+      receives('farid', '150', base),
       lends('farid', '110'),
     ],
   },
   {
     daysAgo: 16,
-    acts: [
+    actions: [
       lends('chiara', '120', { chain: base }),
       withdraws('alice', '60', base, fails('WITHDRAW_FAILED')),
       withdraws('bruno', '30', arbitrum),
@@ -97,7 +106,7 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 13,
-    acts: [
+    actions: [
       lends('daniel', '70', { chain: arbitrum }),
       bridges('emma', '50', [ethereum, arbitrum]),
       lends('farid', '25', fails('NETWORK_ERROR')),
@@ -106,16 +115,16 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 10,
-    acts: [
+    actions: [
       bridges('alice', '35', [arbitrum, base], fails('BRIDGE_TIMEOUT')),
-      gets('chiara', '80', arbitrum),
+      receives('chiara', '80', arbitrum),
       lends('chiara', '80'),
       lends('bruno', '55'),
     ],
   },
   {
     daysAgo: 7,
-    acts: [
+    actions: [
       withdraws('chiara', 'max', base),
       lends('emma', '60', { chain: ethereum, ...fails('SWAP_FAILED') }),
       lends('alice', '80'),
@@ -124,7 +133,7 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 4,
-    acts: [
+    actions: [
       { user: 'emma', retries: true },
       lends('daniel', '65'),
       lends('bruno', '35', { optimize: 'net' }),
@@ -133,7 +142,7 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 2,
-    acts: [
+    actions: [
       withdraws('alice', '110', base),
       lends('emma', '40', { chain: ethereum }),
       lends('farid', '30', { chain: base, ...fails('DEPOSIT_FAILED') }),
@@ -141,7 +150,7 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 1,
-    acts: [
+    actions: [
       lends('alice', '90'),
       bridges('bruno', '25', [arbitrum, base]),
       lends('chiara', '60'),
@@ -150,10 +159,10 @@ export const chapters: Chapter[] = [
   },
   {
     daysAgo: 0,
-    acts: [
+    actions: [
       lends('bruno', '20'),
       withdraws('emma', '50', ethereum),
-      gets('farid', '200', arbitrum),
+      receives('farid', '200', arbitrum),
       { user: 'farid', waits: { action: 'lend', amount: '120' } },
     ],
   },

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { insertPastDays } from '../../../dev/sample/pastDays.js'
+import { insertTimeSeries } from '../../../dev/sample/timeSeries.js'
 import { createDatabase } from '../../support/database.js'
 import { insertTestWallet } from '../../db/rows.js'
 
 type Counts = { requests: string; errors: string; credits: string }
 
-describe('insertPastDays', () => {
+describe('insertTimeSeries', () => {
   test('each successful request costs a credit, and failed ones are free', async () => {
     const { db, drop } = await createDatabase()
     const { accountId } = await insertTestWallet(db)
 
-    await insertPastDays(db, accountId)
+    await insertTimeSeries(db, accountId)
 
     const rows = await db('request_day').select<Counts[]>('requests', 'errors', 'credits')
     expect(rows.some(({ errors }) => Number(errors) > 0)).toBe(true)

@@ -8,7 +8,7 @@ import type { CreateIntentParams, Intent, Steward, Wallet } from '@steward/sdk'
 import type { Db } from '../../db/client/connect.js'
 import type { ChainName } from '../../evm/registry.js'
 import type { Devnet } from '../state/openDevnet.js'
-import type { Act } from './chapters.js'
+import type { UserAction } from './scenario.js'
 
 const POLL_MS = 100
 /** An intent over a bridge takes 3 s. A busy machine needs far longer. */
@@ -18,54 +18,55 @@ const WAIT_S = 20
 
 const order = { by: 'sample data', why: 'An example of a frozen wallet.' }
 
-type Stage = { steward: Steward; db: Db; devnet: Devnet }
+type SampleTools = { steward: Steward; db: Db; devnet: Devnet }
 
-/** A user of the sample: their wallet and their last failed intent. */
-type Actor = { wallet: Wallet; failed: Intent | undefined }
+/** A user's wallet and their last failed intent. */
+type SampleUser = { wallet: Wallet; failed: Intent | undefined }
 
-/** Returns a function that does an act of a user and resolves when its effects are there. */
-export function createActors(stage: Stage): (act: Act) => Promise<void> {
-  const actors = new Map<string, Actor>()
-  const { steward } = stage
+/** Returns a function that performs an action of a user and resolves when its effects are there. */
+export function createUsers(tools: SampleTools): (action: UserAction) => Promise<void> {
+  const users = new Map<string, SampleUser>()
+  const { steward } = tools
 
-  async function actorOf(user: string): Promise<Actor> {
-    const known = actors.get(user)
+  async function userOf(userId: string): Promise<SampleUser> {
+    const known = users.get(userId)
     if (known) return known
-    const wallet = await steward.wallets.create({ userId: user, metadata: { source: 'sample' } })
-    const actor = { wallet, failed: undefined }
-    actors.set(user, actor)
+    const wallet = await steward.wallets.create({ userId, metadata: { source: 'sample' } })
+    const user = { wallet, failed: undefined }
+    users.set(userId, user)
     await steward.demo.waitForCompletion((await steward.demo.fund(wallet.id)).id)
-    return actor
+    return user
   }
 
-  return async function act(one: Act): Promise<void> {
-    const actor = await actorOf(one.user)
-    const { wallet } = actor
-    if ('gets' in one) return give(stage, wallet, { amount: one.gets, chain: one.on })
-    if ('cancels' in one) return cancel(stage, { ...one.cancels, walletId: wallet.id })
-    if ('waits' in one) {
-      await holdUp(stage, { ...one.waits, walletId: wallet.id })
+  return async function perform(action: UserAction): Promise<void> {
+    const user = await userOf(action.user)
+    const { wallet } = user
+    if ('receives' in action)
+      return mint(tools, wallet, { amount: action.receives, chain: action.on })
+    if ('cancels' in action) return cancel(tools, { ...action.cancels, walletId: wallet.id })
+    if ('waits' in action) {
+      await createAndFreeze(tools, { ...action.waits, walletId: wallet.id })
       return
     }
-    const isRetry = 'retries' in one
+    const isRetry = 'retries' in action
     const created = isRetry
-      ? await steward.intents.retry(actor.failed?.id ?? '')
-      : await steward.intents.create({ ...one.orders, walletId: wallet.id })
+      ? await steward.intents.retry(user.failed?.id ?? '')
+      : await steward.intents.create({ ...action.creates, walletId: wallet.id })
     const ended = await untilEnded(steward, created)
-    if (ended.status === 'failed') actor.failed = ended
+    if (ended.status === 'failed') user.failed = ended
     await steward.positions.get(wallet.id)
   }
 }
 
 /** Mints money and waits until the API shows it. */
-async function give(
-  { steward, devnet: { facts, contracts } }: Stage,
+async function mint(
+  { steward, devnet: { facts, contracts } }: SampleTools,
   { id, address }: Wallet,
   { amount, chain }: { amount: string; chain: ChainName },
 ): Promise<void> {
   const before = await readTotal(steward, id)
-  const mint = { holder: address, units: assetUnits(amount) }
-  await mintToken(facts.rpcUrls[chain], contracts[chain].usdc, mint)
+  const gift = { holder: address, units: assetUnits(amount) }
+  await mintToken(facts.rpcUrls[chain], contracts[chain].usdc, gift)
   await poll(async () => (await readTotal(steward, id)) > before)
 }
 
@@ -76,8 +77,8 @@ const readTotal = async ({ balances }: Steward, walletId: string) =>
  * Creates an intent over a bridge and freezes its wallet while the money is in the bridge. The money arrives, and the
  * deposit waits.
  */
-async function holdUp(
-  { steward: { intents }, db, devnet }: Stage,
+async function createAndFreeze(
+  { steward: { intents }, db, devnet }: SampleTools,
   params: CreateIntentParams,
 ): Promise<Intent> {
   await setStuck(devnet, { stuck: true })
@@ -103,9 +104,9 @@ export async function setStuck(
 }
 
 /** Cancels an intent that waits. While its burned money is in the bridge, the API rejects that. */
-async function cancel(stage: Stage, params: CreateIntentParams): Promise<void> {
-  const { steward, db } = stage
-  const { id } = await holdUp(stage, params)
+async function cancel(tools: SampleTools, params: CreateIntentParams): Promise<void> {
+  const { steward, db } = tools
+  const { id } = await createAndFreeze(tools, params)
   await poll(async () => {
     const cancelled = await steward.intents.cancel(id).catch((error: unknown) => {
       if (error instanceof InvalidRequestError) return undefined

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { setStuck } from '../../../dev/sample/actors.js'
+import { setStuck } from '../../../dev/sample/users.js'
 import type { Facts } from '../../../dev/context.js'
 
 const server = createServer((_, response) => response.writeHead(503).end())

@@ -11,17 +11,17 @@ import type { Context, Facts } from '../context.js'
 const DAY_MS = 86_400_000
 
 /** `setAge`: the ids that follow are so many days old. */
-export type PastApi = {
+export type BackdatedApi = {
   baseUrl: string
   setAge(days: number): Promise<void>
   stop(): Promise<void>
 }
 
 /** Starts another API process of the stack, whose ids hold a time in the past. It ends with this process. */
-export async function startPastApi(context: Context, facts: Facts): Promise<PastApi> {
+export async function startBackdatedApi(context: Context, facts: Facts): Promise<BackdatedApi> {
   const [port = 0] = await findFreePorts(1)
   const folder = await compileServices()
-  const preload = new URL('./pastIds.mjs', import.meta.url).href
+  const preload = new URL('./backdatedIds.mjs', import.meta.url).href
   const log = fs.openSync(context.home.log('sample-api'), 'a', 0o600)
   const child = fork(path.join(folder, 'api/main.js'), {
     env: { ...process.env, ...apiEnv(context, facts, port) },

@@ -8,7 +8,7 @@ const HOURS = DAYS * 24
  * Inserts what a month of operation leaves and a devnet of minutes cannot have: hourly rates around the present ones, and
  * daily sums of requests, whose failed calls are free. The sums belong to a key named "Sample traffic", which no program has.
  */
-export async function insertPastDays(db: Db, accountId: string): Promise<void> {
+export async function insertTimeSeries(db: Db, accountId: string): Promise<void> {
   await db.raw(
     `insert into yield_snapshot (chain, protocol, asset, market, apy_percent, taken_at)
      select chain, protocol, asset, market, round((apy_percent * (1 + 0.09 * sin(h / (31.0 + 5 * n)) +
