@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
-import { insertTestIntent, setCompleted } from '../../db/rows.js'
+import { inBlock, insertTestIntent, insertTestOperation, setCompleted } from '../../db/rows.js'
+import { formatTime } from '../../../clients/cli/src/terminal/text.js'
 import { closedUrl } from '../../planning/chains.js'
 import {
   startEventWorld,
@@ -106,29 +107,45 @@ describe('steward intents', () => {
     expect(types).toEqual(expected.map((name) => `intent.${name}`))
   })
 
-  test('watch of a failed intent exits with 3 and prints the retry command', async () => {
+  test('watch of a failed intent exits with 3 and prints the retry command, once retried none', async () => {
     const id = await events.newIntent(me)
     await setFailed(events.worker, id, failure)
     const { code, stdout } = await user.run(['intents', 'watch', id])
     expect(code).toBe(3)
     expect(stdout).toContain('DEPOSIT_FAILED: The market refused.')
-    expect(stdout).toContain(`steward intents retry ${id}`)
+    expect(stdout).toContain(`Retry: steward intents retry ${id}`)
+    await json('intents', 'retry', id, '--detach', '--yes')
+    const retried = await user.run(['intents', 'watch', id])
+    expect(retried.code).toBe(3)
+    expect(retried.stdout).toContain('DEPOSIT_FAILED: The market refused.')
+    expect(retried.stdout).not.toContain('steward intents retry')
   })
 
-  test('a failed intent that was retried prints no retry command', async () => {
+  test('the preview of a retry that exists is that retry', async () => {
     const id = await events.newIntent(me)
     await setFailed(events.worker, id, failure)
     expect(await json('intents', 'get', id)).toMatchObject({ actions: ['retry'] })
     const retry = await json('intents', 'retry', id, '--detach', '--yes')
-    const { stdout } = await user.run(['intents', 'get', id])
-    expect(stdout).toContain('DEPOSIT_FAILED: The market refused.')
-    expect(stdout).not.toContain('steward intents retry')
     expect(await json('intents', 'preview-retry', id)).toMatchObject({ id: retry.id, retryOf: id })
     const preview = await user.run(['intents', 'preview-retry', id])
     expect([preview.code, preview.stdout]).toEqual([
       0,
       expect.stringContaining(`steward intents get ${String(retry.id)}`),
     ])
+  })
+
+  test('watch of a failed intent with an unsettled operation prints when the retry succeeds', async () => {
+    const id = await events.newIntent(me)
+    await setFailed(events.worker, id, failure)
+    const indexed = { indexed_block: 9, indexed_hash: '0x', finalized_block: 1 }
+    await db()('chain').insert({ id: 421_614, name: 'arbitrum-sepolia', ...indexed })
+    const costs = { gas_used: '1', gas_cost_usd: '0' }
+    const operation = { ...inBlock, ...costs, state: 'confirmed', success: false }
+    await insertTestOperation(db(), me, id, operation)
+    const { retryFrom } = await json('intents', 'get', id)
+    const { stdout } = await user.run(['intents', 'watch', id])
+    const from = formatTime(String(retryFrom))
+    expect(stdout).toContain(`Retry from ${from} on: steward intents retry ${id}`)
   })
 
   test('watch exits with 4 after the timeout and with 130 on Ctrl-C; the intent continues', async () => {

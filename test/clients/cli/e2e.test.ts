@@ -22,6 +22,9 @@ describe('steward on a devnet', () => {
     const wallet = (await json('wallets', 'create', 'alice')) as Wallet
     const funded = await devnet.user.run(['fund', 'alice'])
     expect([funded.code, funded.stdout]).toEqual([0, expect.stringContaining(`1 USDC on ${chain}`)])
+    const idle = await devnet.user.run(['balances', 'alice'])
+    expect(idle.stdout).toContain('Total $1.00')
+    expect(idle.stdout).not.toContain('Lent')
     const plan = await devnet.user.run([
       'intents',
       'preview',
@@ -44,6 +47,8 @@ describe('steward on a devnet', () => {
     expect([usdc, Object.values(markets).some((units) => units > 0n)]).toEqual([0n, true])
     const positions = (await json('positions', 'alice')) as { positions: object[] }
     expect(positions.positions).toMatchObject([{ chain, deposited: '1' }])
+    const held = await devnet.user.run(['balances', 'alice'])
+    expect(held.stdout).toContain('Lent $1.00. Show it: steward positions alice')
 
     const taken = await json('intents', 'withdraw', wallet.id, 'max', '--chain', chain)
     expect(taken).toMatchObject({ status: 'completed', action: 'withdraw' })
