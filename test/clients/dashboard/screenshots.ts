@@ -87,6 +87,8 @@ async function photograph(page: Page, name: string, folder: string): Promise<voi
 
 /** Pictures of the documentation, in `docs/gallery`, and the screenshots that they show. */
 const gallery = {
+  'overview-light': 'overview-light-1280',
+  'overview-phone-dark': 'overview-dark-375',
   'intent-dark': 'intent-completed-dark-1280',
   'intents-light': 'intents-light-1280',
   'new-intent-light': 'new-intent-light-1280',

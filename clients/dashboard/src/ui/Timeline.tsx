@@ -96,7 +96,7 @@ function Note({ row: { note, since, usualMs, state } }: { row: TimelineRow }) {
       {note}
       {since && (
         <>
-          {' Since '}
+          {' For '}
           <Elapsed since={since} />
           {usualMs !== undefined && `; usually ${durationText(usualMs)}`}.
         </>

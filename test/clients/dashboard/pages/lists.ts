@@ -119,6 +119,32 @@ export function testLists(world: () => PageWorld): void {
   )
 
   test(
+    'shows whole actions on every width, and whole routes and failure codes on wide pages',
+    async () => {
+      const { page, wallet } = await openList(0)
+      const add = (status: 'completed' | 'failed', values: Record<string, unknown>) =>
+        insertTestIntent(world().db, wallet, status, values)
+      const error = { code: 'INSUFFICIENT_FUNDS', message: 'test' }
+      const route = { from_chain: 'ethereum-sepolia', chain: 'arbitrum-sepolia' }
+      await add('failed', { action: 'bridge', units: '25000000', ...route, error })
+      const id = await add('completed', { action: 'withdraw', units: '110000000' })
+      for (const width of [1280, 1180, 900, 375]) {
+        await page.setViewportSize({ width, height: 820 })
+        await page.goto(`${world().host}/dashboard/intents`)
+        await page.locator(`[title=${id}]`).waitFor({ state: 'attached' })
+        const cut = await page.evaluate<string[]>(
+          `[...document.querySelectorAll('td')].filter((cell) => cell.scrollWidth > cell.clientWidth)
+            .map((cell) => cell.innerText)`,
+        )
+        // A narrow page cuts long routes.
+        const wrong = cut.filter((text) => width === 1280 || !text.includes('→'))
+        expect([width, wrong]).toEqual([width, []])
+      }
+    },
+    TEST_MS,
+  )
+
+  test(
     'exports the filtered list as CSV',
     async () => {
       const { page, wallet } = await openList(2)

@@ -56,7 +56,7 @@ export function IntentFilters({ search, onChange, children }: Props) {
           aria-label="Failure code"
           value={errorCode ?? ''}
           onChange={({ target }) => onChange({ errorCode: target.value || undefined })}
-          className={`${boxClass.small} max-w-full text-ink-2`}
+          className={`${boxClass.small} max-w-full text-ink-2 max-sm:w-full`}
         >
           <option value="">Any failure code</option>
           {failureCodes.map((code) => (
@@ -80,14 +80,17 @@ type DayProps = Pick<ComponentProps<'input'>, 'min' | 'max'> & {
 
 function Day({ label, value, onChange, ...limits }: DayProps) {
   return (
-    <label className="inline-flex items-center gap-1.5 text-xs text-ink-2" title="A day in UTC">
+    <label
+      className="inline-flex items-center gap-1.5 text-xs text-ink-2 max-sm:flex-1"
+      title="A day in UTC"
+    >
       {label}
       <input
         type="date"
         value={value ?? ''}
         {...limits}
         onChange={({ target }) => onChange(target.value || undefined)}
-        className={boxClass.small}
+        className={`${boxClass.small} max-sm:w-0 max-sm:flex-1`}
       />
     </label>
   )

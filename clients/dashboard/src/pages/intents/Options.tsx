@@ -17,7 +17,11 @@ export function Warnings({ plan: { warnings } }: { plan: IntentPlan }) {
 }
 
 const columns: Column<AlternativeMarket>[] = [
-  { name: 'Market', width: 'w-60 max-sm:w-auto', cell: marketText },
+  {
+    name: 'Market',
+    width: 'w-60 max-sm:w-auto',
+    cell: (market) => <span className="block py-1.5 whitespace-normal">{marketText(market)}</span>,
+  },
   { name: 'Rate', width: 'w-20', align: 'right', cell: ({ apy }) => percentText(apy) },
   {
     name: 'Net per year',
@@ -29,9 +33,7 @@ const columns: Column<AlternativeMarket>[] = [
     name: 'Why not',
     from: 'md',
     cell: ({ why }) => (
-      <span title={namesIn(why)} className="text-ink-2">
-        {namesIn(why)}
-      </span>
+      <span className="block py-1.5 whitespace-normal text-ink-2">{namesIn(why)}</span>
     ),
   },
 ]

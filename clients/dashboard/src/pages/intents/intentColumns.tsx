@@ -10,7 +10,7 @@ import { faceOf, routeOf, verbOf } from './words.js'
 export const intentColumns: Column<Intent>[] = [
   {
     name: 'State',
-    width: 'w-32 max-sm:w-28',
+    width: 'w-28',
     cell: (intent) => {
       const { state, word } = faceOf(intent)
       return <State state={state}>{word}</State>
@@ -18,7 +18,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Intent',
-    width: 'w-36',
+    width: 'w-34',
     from: 'lg',
     cell: ({ id }) => (
       <span title={id} className="align-middle font-mono text-xs text-ink-2">
@@ -28,6 +28,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Action',
+    width: 'w-38 max-sm:w-auto',
     cell: (intent) => (
       <Link to="/intents/$intentId" params={{ intentId: intent.id }} {...rowLink}>
         {verbOf(intent)} <Amount amount={intent.amount} asset={intent.asset} />
@@ -36,7 +37,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'User',
-    width: 'w-28',
+    width: 'w-24',
     from: 'md',
     cell: ({ walletId, userId }) => (
       <Link
@@ -51,7 +52,7 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Failure',
-    width: 'w-40',
+    width: 'w-38',
     from: 'lg',
     cell: ({ error }) =>
       error && (
@@ -62,11 +63,10 @@ export const intentColumns: Column<Intent>[] = [
   },
   {
     name: 'Chain',
-    width: 'w-56 max-lg:w-44',
     from: 'md',
     cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
   },
-  timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-24' }),
+  timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-22 max-sm:w-20' }),
 ]
 
 /** Table columns of the intents of one wallet. */

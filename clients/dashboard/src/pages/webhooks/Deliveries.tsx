@@ -27,7 +27,7 @@ function answerText({ attempts }: Delivery): string {
 const columnsFor = (webhookId: string): Column<Delivery>[] => [
   {
     name: 'State',
-    width: 'w-32 max-sm:w-28',
+    width: 'w-32 max-sm:w-25',
     cell: ({ status }) => <DeliveryState status={status} />,
   },
   {
@@ -46,7 +46,7 @@ const columnsFor = (webhookId: string): Column<Delivery>[] => [
     ),
   },
   { name: 'Response', width: 'w-36', from: 'sm', cell: answerText },
-  timeColumn('When', ({ createdAt }) => createdAt, { width: 'w-24' }),
+  timeColumn('When', ({ createdAt }) => createdAt, { width: 'w-24 max-sm:w-19' }),
 ]
 
 /** The deliveries of an endpoint, newest first. */

@@ -19,7 +19,13 @@ export function Sparkline({ label, values }: Props) {
     yOf: (value) => (span === 0 ? HEIGHT / 2 : HEIGHT - ((value - low) / span) * HEIGHT),
   })
   return (
-    <svg role="img" aria-label={label} viewBox="-1 -2 98 28" className="h-6 w-24">
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox="-1 -2 98 28"
+      preserveAspectRatio="xMinYMid"
+      className="h-6 w-24"
+    >
       <path d={path} className="fill-none stroke-accent" strokeWidth="1.5" strokeLinejoin="round" />
     </svg>
   )
