@@ -101,12 +101,6 @@ const temporal = {
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('Temporal namespace.'),
 }
 
-const publicUrl = webUrl
-  .optional()
-  .describe(
-    'Public address of the service. With https, cookies are Secure. Only pages of this origin can write and call `/mcp`. Required when `API_HOST` is not a loopback address. Workflows link to it in the Temporal UI.',
-  )
-
 /** Settings of each process. */
 export const schemas = {
   api: z.object({
@@ -118,7 +112,11 @@ export const schemas = {
     API_PORT: wholeNumber(0, 65_535, 3_000).describe(
       'Port on which the API listens. 0 chooses a free port.',
     ),
-    PUBLIC_URL: publicUrl,
+    PUBLIC_URL: webUrl
+      .optional()
+      .describe(
+        'Public address of the service. With https, cookies are Secure. Only pages of this origin can write and call `/mcp`. Required when `API_HOST` is not a loopback address.',
+      ),
     TRUSTED_PROXIES: wholeNumber(0, 5, 0).describe(
       'Number of proxies in front of the API whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Required when `API_HOST` is not a loopback address.',
     ),
@@ -144,7 +142,9 @@ export const schemas = {
     ...temporal,
     ...prices,
     ...lending,
-    PUBLIC_URL: publicUrl,
+    PUBLIC_URL: webUrl
+      .optional()
+      .describe('Public address of the service. Workflows link to it in the Temporal UI.'),
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72).describe(
       'Hours from a burn until an intent whose mint is not confirmed is marked as failed. The service still waits for the money.',
     ),

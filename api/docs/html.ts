@@ -46,7 +46,7 @@ export const headerOf = (current: Place) => `<a class="skip" href="#main">Skip t
 </form>
 <p>The samples and the API page then contain the key. It stays in this tab until you close it, remove the key, sign in or out of the dashboard, or switch the account.</p>
 <p>A removed key works until it expires or you revoke it on the <a href="/dashboard/keys">keys page of the dashboard</a>.</p>
-<div><button id="key-create" type="button">Create a key for one day</button><button id="key-forget" type="button" hidden>Remove the key</button></div>
+<div><button id="key-create" type="button" hidden>Create a key for one day</button><button id="key-forget" type="button" hidden>Remove the key</button></div>
 <p id="key-status" role="status"></p>
 </div>
 <script src="/docs/search.js" type="module"></script>

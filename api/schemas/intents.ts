@@ -161,7 +161,7 @@ export const intent = z
       examples: [['cancel']],
     }),
     retryFrom: time(
-      'When `retry` becomes possible, UTC. Present while a reorg could still revert the failure, if nothing else prevents a retry and the time is known.',
+      'When `retry` becomes possible, UTC. Present while only a possible reorg prevents a retry and the time is known.',
     ).optional(),
     requestId: text(
       'The request that created it, as in `X-Request-Id` of its response.',

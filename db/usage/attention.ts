@@ -16,10 +16,10 @@ export const MOST_COUNTED = 100
 /** A key that ends within this time should be rolled now. */
 const EXPIRY_DAYS = 7
 
-/** Failed intents without a retry whose timelines are read, the newest first. Each takes about half a millisecond. */
-const NEWEST = 2 * MOST_COUNTED
-
-/** Failed intents of the last days that can be retried now, at most `MOST_COUNTED` + 1. Cancelled ones do not count. */
+/**
+ * Failed intents of the last days that can be retried now, at most `MOST_COUNTED` + 1. Cancelled ones do not count.
+ * Only the newest failures without a retry are looked at, because each needs its timeline.
+ */
 export async function countRetryable(db: Db, accountId: string): Promise<number> {
   const since = idFloor('intent_', new Date(Date.now() - FAILED_DAYS * DAY_MS))
   const newest = withTimeline(db, accountId)
@@ -28,9 +28,9 @@ export async function countRetryable(db: Db, accountId: string): Promise<number>
     .whereNull('i.cancelled_at')
     .whereRaw('not exists (select from intent r where r.retry_of = i.id)')
     .orderBy('i.id', 'desc')
-    .limit(NEWEST)
+    .limit(MOST_COUNTED + 1)
   const rows = await selectScoped<IntentRow>(db, accountId, newest)
-  return Math.min(rows.filter(canRetry).length, MOST_COUNTED + 1)
+  return rows.filter(canRetry).length
 }
 
 function canRetry({ timeline, ...intent }: IntentRow): boolean {

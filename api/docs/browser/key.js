@@ -43,9 +43,9 @@ async function readSession() {
   return response.json()
 }
 
-/** Viewers create no keys. */
+/** Viewers create no keys. A failure is reported when the button is pressed. */
 async function offerCreation() {
-  const session = await readSession()
+  const session = await readSession().catch(() => undefined)
   createButton.hidden = session?.role === 'viewer'
 }
 
@@ -90,8 +90,7 @@ async function forgetAfterSignOut() {
 }
 
 keyWindow.addEventListener('toggle', ({ newState }) => {
-  // A failure is reported when the button is pressed.
-  if (newState === 'open') offerCreation().catch(() => undefined)
+  if (newState === 'open') void offerCreation()
 })
 createButton.addEventListener('click', async () => {
   createButton.disabled = true

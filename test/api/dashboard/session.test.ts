@@ -51,6 +51,15 @@ describe('GET /session', () => {
     const other = await pages('GET', '/session', { cookie: owner.cookie })
     expect(other.body).not.toHaveProperty('temporalUi')
   })
+
+  test('joins a Temporal UI below a path, and an address with a slash at its end', async () => {
+    const options = { dashboard: { temporalUi: `${TEMPORAL_UI}/ui/` } }
+    const slashed = await startWorld(undefined, options)
+    const { cookie } = await newPerson(slashed, { isOperator: true })
+    const { body } = await pagesOf(slashed)('GET', '/session', { cookie })
+    await slashed.stop()
+    expect(body.temporalUi).toBe(`${TEMPORAL_UI}/ui/namespaces/${STAND_IN_NAMESPACE}`)
+  })
 })
 
 describe('endpoints of v1 below /dashboard/api', () => {

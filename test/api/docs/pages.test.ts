@@ -95,7 +95,7 @@ describe('the documentation', () => {
       'browser',
       'browser/search.js',
       '..%2fpackage.json',
-      'gallery/overview-dark.png',
+      'gallery/overview-light.png',
       'llms.txt',
     ]
     for (const file of files) expect((await get(`/docs/${file}`)).status).toBe(404)

@@ -8,8 +8,8 @@ describe('parseObject', () => {
     '{"a":{"a":1},"b":[{"a":1},{"a":2}],"":""}',
     '{"a:1,\\"a\\"":"\\"b\\":1","__proto__":1}',
     '{"n":[0,-0,1.0,1e2,1E+2,100,0.050,123456789012345680000,5e-324]}',
-  ])('%s is sent as typed', (text) => {
-    expect(JSON.stringify(parseObject(text))).toBe(JSON.stringify(JSON.parse(text)))
+  ])('%s is accepted, as by the API', (text) => {
+    expect(parseObject(text)).toEqual(JSON.parse(text))
     expect(() => parseJson(Buffer.from(text))).not.toThrow()
   })
 

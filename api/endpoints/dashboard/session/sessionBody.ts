@@ -7,7 +7,7 @@ export function sessionBody(
   { registry, dashboard, temporal }: Services,
   member: Member,
 ): SessionAnswer {
-  const { temporalUi } = dashboard
+  const temporalUi = dashboard.temporalUi?.replace(/\/+$/, '')
   const namespace = encodeURIComponent(temporal.options.namespace)
   return {
     user: {

@@ -16,8 +16,8 @@ import { confirmRealMoney } from '../network.js'
 import { beginTimeline } from '../intents/timeline.js'
 import { timelineLines } from '../intents/follow.js'
 import { formatPercent, formatUsd, plain } from '../terminal/text.js'
-import type { CreateIntentParams, DryRun } from '@steward/sdk'
 import { signs, type Io } from '../terminal/io.js'
+import type { CreateIntentParams, DryRun } from '@steward/sdk'
 
 type Fields = {
   chain?: string

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { store } from '../ui/stored.js'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
@@ -12,13 +13,9 @@ function readTheme(): Theme {
 
 /** Stores the theme in this browser. `system` follows the browser. `public/theme.js` applies it before the first paint. */
 export function setTheme(theme: Theme): void {
-  if (theme === 'system') {
-    delete document.documentElement.dataset.theme
-    localStorage.removeItem('theme')
-  } else {
-    document.documentElement.dataset.theme = theme
-    localStorage.setItem('theme', theme)
-  }
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+  store('theme', theme)
   for (const listener of listeners) listener()
 }
 

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { readStored, store } from './stored.js'
 
 const typing = 'input, textarea, select, [contenteditable], dialog, [role=menu]'
 
@@ -8,22 +9,24 @@ export const isShortcut = ({ target, metaKey, ctrlKey, altKey }: KeyboardEvent):
   !(metaKey || ctrlKey || altKey) &&
   !(target instanceof Element && target.closest(typing))
 
-const areShortcutsOn = () => localStorage.getItem('shortcuts') !== 'off'
+let areOn = readStored('shortcuts') !== 'off'
+const listeners = new Set<() => void>()
+
+const areShortcutsOn = () => areOn
 
 /**
  * Turns the shortcuts of single keys on or off in this browser. Speech input presses single keys by accident.
  *
  * @see https://www.w3.org/TR/WCAG22/#character-key-shortcuts
  */
-export function setShortcuts(areOn: boolean): void {
-  if (areOn) localStorage.removeItem('shortcuts')
-  else localStorage.setItem('shortcuts', 'off')
-  // The browser sends this event to other windows only.
-  dispatchEvent(new StorageEvent('storage'))
+export function setShortcuts(value: boolean): void {
+  areOn = value
+  store('shortcuts', value ? 'on' : 'off')
+  for (const listener of listeners) listener()
 }
 
 export const useAreShortcutsOn = (): boolean =>
   useSyncExternalStore((listener) => {
-    addEventListener('storage', listener)
-    return () => removeEventListener('storage', listener)
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   }, areShortcutsOn)

@@ -19,6 +19,29 @@ const COLOURS = `(async () => {
 
 export function testTheme(world: () => PageWorld): void {
   test(
+    'without storage in the browser the pages work, and a choice lasts as long as the page',
+    async () => {
+      const { page, faults } = await world().open(await world().newPerson())
+      await page.addInitScript(
+        `Object.defineProperty(window, 'localStorage', { get() { throw new Error('disabled') } })`,
+      )
+      await page.goto(`${world().host}/dashboard/webhooks`)
+      await untilShown(page)
+      await page.keyboard.press('?')
+      const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+      await help.getByRole('switch', { name: 'Single-key shortcuts' }).click()
+      await help.getByRole('button', { name: 'Close' }).click()
+      await page.keyboard.press('?')
+      expect(await help.count()).toBe(0)
+      await page.getByRole('button', { name: 'test', exact: true }).click()
+      await page.getByRole('menuitemradio', { name: 'Dark' }).click()
+      await page.locator('html[data-theme=dark]').waitFor()
+      expect(faults).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
     'with reduced motion a theme change applies to every element at once',
     async () => {
       const { page } = await world().open(await world().newPerson())

@@ -10,7 +10,7 @@ import { Confirm } from '../../ui/dialogs/Confirm.js'
 import { exactText } from '../../text/time.js'
 import { RetryPreview } from './RetryPreview.js'
 
-/** The actions that succeed now for this member: cancel or retry. */
+/** The action that is possible now for this member: cancel or retry. */
 export function IntentActions({ intent }: { intent: Intent }) {
   const { actions, retryFrom } = intent
   if (!useMay('write')) return null

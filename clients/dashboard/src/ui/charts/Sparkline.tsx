@@ -22,11 +22,17 @@ export function Sparkline({ label, values }: Props) {
     <svg
       role="img"
       aria-label={label}
-      viewBox="-1 -2 98 28"
+      viewBox={`-1 -2 ${WIDTH + 2} ${HEIGHT + 4}`}
       preserveAspectRatio="xMinYMid"
       className="h-6 w-24"
     >
-      <path d={path} className="fill-none stroke-accent" strokeWidth="1.5" strokeLinejoin="round" />
+      <path
+        d={path}
+        className="fill-none stroke-accent"
+        strokeWidth="1.5"
+        strokeLinejoin="round"
+        strokeLinecap="round"
+      />
     </svg>
   )
 }

@@ -9,7 +9,7 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current
     if (element && !element.open) element.showModal()
-    // Focuses the first field. The browser would focus the close button.
+    // Focuses the first field to fill in. The browser would focus the close button.
     element?.querySelector<HTMLElement>('input:not([role=switch]), select, textarea')?.focus()
     return () => element?.close()
   }, [])
