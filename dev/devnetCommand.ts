@@ -48,9 +48,8 @@ async function advance(time: string): Promise<void> {
   const { days: passed, wasInterrupted } = await advanceClock(await openDevnet(process.env), days)
   if (wasInterrupted)
     say(`  ${sign.again} An interrupted advance is finished instead of a new one.`)
-  say(
-    `  ${sign.done} ${passed} days have passed. Stored times are older, and interest has accrued.`,
-  )
+  const passedText = passed === 1 ? '1 day has passed' : `${passed} days have passed`
+  say(`  ${sign.done} ${passedText}. Stored times are older, and interest has accrued.`)
 }
 
 async function fund([wallet, amount]: [string, string], options: Options): Promise<void> {

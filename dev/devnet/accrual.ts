@@ -1,15 +1,15 @@
 import { AbiCoder, Interface, keccak256, toBeHex, toQuantity } from 'ethers'
 import { type DevnetContracts } from '../../evm/registry.js'
-import { callRpc } from './rpc.js'
+import { callRpc, callRpcBatch, type RpcCall } from './rpc.js'
 
 /** Slot of `_reserves` in the Pool of Aave v3.0.2: 52 slots of VersionedInitializable come before it. */
 const AAVE_RESERVES_SLOT = 52n
 /** Slot of a reserve, counted from its first one, that holds `lastUpdateTimestamp` in bits 128 to 167. */
 const AAVE_UPDATE_OFFSET = 3n
-const AAVE_UPDATE_SHIFT = 128n
+const AAVE_UPDATE_SHIFT = 128
 
 /** Slot of `accruedAt` in DevComet. */
-const COMET_ACCRUED_SLOT = 4n
+const COMET_ACCRUED_SLOT = '0x4'
 
 const TIMESTAMP_MASK = (1n << 40n) - 1n
 
@@ -22,37 +22,44 @@ const comet = new Interface([
 ])
 
 /** A stored time of the last accrual: its contract, its slot, its first bit there, and its value in Unix seconds. */
-type Accrual = { at: string; slot: bigint; shift: bigint; seconds: bigint }
-
-/** With the value of the whole slot. */
-type StoredAccrual = Accrual & { word: bigint }
-
-/** A value for a slot of a contract. */
-export type StorageWrite = { at: string; slot: string; word: string }
+export type Accrual = { at: string; slot: string; shift: number; seconds: number }
 
 /**
- * The writes that move the last accrual of every lending market of a chain into the past, so that the market pays
- * interest for that time. The vault earns it from Aave. Blocks keep their times.
+ * Moves the last accruals of lending markets into the past, so that the markets pay interest for that time. The vault
+ * earns it from Aave. Blocks keep their times.
  *
- * @throws Error when a slot does not hold the time that its contract reports.
+ * The contract holds the mark of its last move. The node writes the mark together with the time, so that a repeat
+ * changes nothing, also after deposits in between.
+ *
+ * @param move - `mark`: 32 bytes in hex, new for every move.
  */
-export async function planAccruals(
+export async function moveAccruals(
   rpcUrl: string,
-  contracts: DevnetContracts,
-  seconds: number,
-): Promise<StorageWrite[]> {
-  const accruals = await readAccruals(rpcUrl, contracts)
-  return accruals.map(({ at, slot, shift, word }) => {
-    const moved = word - (BigInt(seconds) << shift)
-    return { at, slot: toQuantity(slot), word: toBeHex(moved, 32) }
-  })
+  accruals: Accrual[],
+  { seconds, mark }: { seconds: number; mark: string },
+): Promise<void> {
+  for (const { at, slot, shift } of accruals) {
+    // No variable of the contract is there.
+    const markSlot = toQuantity(keccak256(toBeHex(slot, 32)))
+    const [word = '', found] = await callAll(rpcUrl, [
+      ['eth_getStorageAt', [at, slot, 'latest']],
+      ['eth_getStorageAt', [at, markSlot, 'latest']],
+    ])
+    if (found === mark) continue
+    const moved = BigInt(word) - (BigInt(seconds) << BigInt(shift))
+    await callAll(rpcUrl, [
+      ['anvil_setStorageAt', [at, slot, toBeHex(moved, 32)]],
+      ['anvil_setStorageAt', [at, markSlot, mark]],
+    ])
+  }
 }
 
-/** A repeat changes nothing. */
-export async function writeStorage(rpcUrl: string, writes: StorageWrite[]): Promise<void> {
-  for (const { at, slot, word } of writes) {
-    await callRpc(rpcUrl, 'anvil_setStorageAt', [at, slot, word])
-  }
+async function callAll(rpcUrl: string, calls: RpcCall[]): Promise<(string | undefined)[]> {
+  const answers = await callRpcBatch<string>(rpcUrl, calls)
+  return answers.map(({ result, error }, i) => {
+    if (error) throw new Error(`${calls[i]?.[0]}: ${error}`)
+    return result
+  })
 }
 
 /**
@@ -63,14 +70,13 @@ export async function writeStorage(rpcUrl: string, writes: StorageWrite[]): Prom
 export async function readAccruals(
   rpcUrl: string,
   { aavePool, comet }: DevnetContracts,
-): Promise<StoredAccrual[]> {
+): Promise<Accrual[]> {
   const accruals = [
     ...(await readAaveAccruals(rpcUrl, aavePool)),
     ...(comet ? [await readCometAccrual(rpcUrl, comet)] : []),
   ]
-  return Promise.all(
-    accruals.map(async (accrual) => ({ ...accrual, word: await readWord(rpcUrl, accrual) })),
-  )
+  await Promise.all(accruals.map((accrual) => assertHolds(rpcUrl, accrual)))
+  return accruals
 }
 
 async function readAaveAccruals(rpcUrl: string, at: string): Promise<Accrual[]> {
@@ -83,16 +89,16 @@ async function readAaveAccruals(rpcUrl: string, at: string): Promise<Accrual[]> 
         ['address', 'uint256'],
         [asset, AAVE_RESERVES_SLOT],
       )
-      const slot = BigInt(keccak256(key)) + AAVE_UPDATE_OFFSET
-      return { at, slot, shift: AAVE_UPDATE_SHIFT, seconds: data.lastUpdateTimestamp ?? 0n }
+      const slot = toQuantity(BigInt(keccak256(key)) + AAVE_UPDATE_OFFSET)
+      return { at, slot, shift: AAVE_UPDATE_SHIFT, seconds: Number(data.lastUpdateTimestamp) }
     }),
   )
 }
 
 async function readCometAccrual(rpcUrl: string, at: string): Promise<Accrual> {
   const totals = await createCall(rpcUrl, at, comet)('totalsBasic')
-  const seconds = totals.getValue('lastAccrualTime') as bigint
-  return { at, slot: COMET_ACCRUED_SLOT, shift: 0n, seconds }
+  const seconds = Number(totals.getValue('lastAccrualTime'))
+  return { at, slot: COMET_ACCRUED_SLOT, shift: 0, seconds }
 }
 
 const createCall =
@@ -103,9 +109,9 @@ const createCall =
     return abi.decodeFunctionResult(name, answer)
   }
 
-async function readWord(rpcUrl: string, { at, slot, shift, seconds }: Accrual): Promise<bigint> {
-  const params = [at, toQuantity(slot), 'latest']
-  const word = BigInt(await callRpc<string>(rpcUrl, 'eth_getStorageAt', params))
-  if (((word >> shift) & TIMESTAMP_MASK) === seconds) return word
-  throw new Error(`Devnet: slot ${toQuantity(slot)} of ${at} holds no time of accrual. Start over.`)
+async function assertHolds(rpcUrl: string, accrual: Accrual): Promise<void> {
+  const { at, slot, shift, seconds } = accrual
+  const word = BigInt(await callRpc<string>(rpcUrl, 'eth_getStorageAt', [at, slot, 'latest']))
+  if (((word >> BigInt(shift)) & TIMESTAMP_MASK) === BigInt(seconds)) return
+  throw new Error(`Devnet: slot ${slot} of ${at} holds no time of accrual. Start over.`)
 }

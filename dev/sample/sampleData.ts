@@ -6,7 +6,7 @@ import { connect, type Db } from '../../db/client/connect.js'
 import { advanceClock } from '../clock/advance.js'
 import { UserError, say, sayDone, sign } from '../terminal.js'
 import { createKeys, createWebhooks, startReceiver } from './account.js'
-import { createUsers } from './users.js'
+import { createPerformer } from './users.js'
 import { scenario, type ScenarioDay } from './scenario.js'
 import { insertTimeSeries } from './timeSeries.js'
 import { startBackdatedApi, type BackdatedApi } from './backdatedApi.js'
@@ -55,8 +55,8 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
   context.signal.addEventListener('abort', stop)
   try {
     const steward = new Steward({ apiKey: await createKeys(db, accountId), baseUrl: api.baseUrl })
-    const perform = createUsers({ steward, db, devnet })
-    const run = { api, perform, pass: (days: number) => advanceClock(devnet, days) }
+    const perform = createPerformer({ steward, db, devnet })
+    const run = { api, perform, pass: (days: number) => passDays(devnet, days) }
     await api.setAge(scenario[0]?.daysAgo ?? 0)
     const webhooks = await createWebhooks(steward, receiver.url)
     for (const [i, day] of scenario.entries()) await runDay(run, day, scenario[i + 1])
@@ -73,8 +73,15 @@ async function writeHistory(context: Context, devnet: Devnet, db: Db): Promise<v
 
 type Run = {
   api: BackdatedApi
-  perform: ReturnType<typeof createUsers>
-  pass(days: number): Promise<unknown>
+  perform: ReturnType<typeof createPerformer>
+  pass(days: number): Promise<void>
+}
+
+/** @throws {UserError} when the days of an interrupted advance have passed instead. */
+export async function passDays(devnet: Devnet, days: number): Promise<void> {
+  const { wasInterrupted } = await advanceClock(devnet, days)
+  if (!wasInterrupted) return
+  throw new UserError(`The days of an interrupted advance have passed instead. ${START_OVER}`)
 }
 
 async function runDay(

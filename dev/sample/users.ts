@@ -24,7 +24,7 @@ type SampleTools = { steward: Steward; db: Db; devnet: Devnet }
 type SampleUser = { wallet: Wallet; failed: Intent | undefined }
 
 /** Returns a function that performs an action of a user and resolves when its effects are there. */
-export function createUsers(tools: SampleTools): (action: UserAction) => Promise<void> {
+export function createPerformer(tools: SampleTools): (action: UserAction) => Promise<void> {
   const users = new Map<string, SampleUser>()
   const { steward } = tools
 
@@ -65,8 +65,8 @@ async function mint(
   { amount, chain }: { amount: string; chain: ChainName },
 ): Promise<void> {
   const before = await readTotal(steward, id)
-  const gift = { holder: address, units: assetUnits(amount) }
-  await mintToken(facts.rpcUrls[chain], contracts[chain].usdc, gift)
+  const minted = { holder: address, units: assetUnits(amount) }
+  await mintToken(facts.rpcUrls[chain], contracts[chain].usdc, minted)
   await poll(async () => (await readTotal(steward, id)) > before)
 }
 

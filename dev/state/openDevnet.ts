@@ -14,7 +14,8 @@ export type Devnet = { facts: Facts; contracts: ContractsByChain }
 /**
  * Opens the stack of `npm start` that runs on the state folder.
  *
- * @throws {UserError} when none runs, or when the database or a chain does not hold the mark of its set.
+ * @throws {UserError} when none runs, when the file of addresses is missing or damaged, or when the database or a chain
+ *   does not hold the mark of its set.
  */
 export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   const home = openHome(env)
@@ -30,7 +31,16 @@ export async function openDevnet(env: NodeJS.ProcessEnv): Promise<Devnet> {
   for (const name of chainNames) {
     assertSameSet(`The chain ${name}`, await readChainMark(facts.rpcUrls[name]), marked)
   }
-  return { facts, contracts: readDevnetFile(home.contracts) }
+  return { facts, contracts: readContracts(home.contracts) }
+}
+
+function readContracts(file: string): ContractsByChain {
+  try {
+    return readDevnetFile(file)
+  } catch (cause) {
+    const problem = `${file} does not have the addresses of the devnet.`
+    throw new UserError(`${problem} Restart the stack, which writes them: npm start`, { cause })
+  }
 }
 
 async function readDatabaseMark(url: string): Promise<string | undefined> {

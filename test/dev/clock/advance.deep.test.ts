@@ -194,6 +194,10 @@ describe('npm run devnet -- advance', () => {
     START_MS,
   )
 
+  test('a single day is reported as one', async () => {
+    expect(await devnet('advance', '1d')).toContain('1 day has passed.')
+  })
+
   test.each(['30', '0d', '401d', 'month'])('error: %s is no number of days', async (time) => {
     await expect(devnet('advance', time)).rejects.toMatchObject({
       code: 1,

@@ -2,9 +2,13 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { addSampleData } from '../../../dev/sample/sampleData.js'
+import { advanceClock } from '../../../dev/clock/advance.js'
+import { addSampleData, passDays } from '../../../dev/sample/sampleData.js'
+import { chainNames, type ChainName } from '../../../evm/registry.js'
 import { openHome } from '../../../dev/state/state.js'
 import { createDatabase } from '../../support/database.js'
+import { startFaultProxy } from '../../support/faultProxy.js'
+import { takeDeployed } from '../../support/nodes.js'
 import type { Context, Facts } from '../../../dev/context.js'
 import type { Devnet } from '../../../dev/state/openDevnet.js'
 
@@ -35,4 +39,27 @@ describe('addSampleData', () => {
     },
     START_MS,
   )
+})
+
+describe('passDays', () => {
+  test('error: the days of an interrupted advance have passed instead', async () => {
+    const { url, drop } = await createDatabase()
+    const { node, contracts, release } = await takeDeployed('base-sepolia')
+    const proxy = await startFaultProxy(node.url)
+    const onAll = <Value>(value: Value) =>
+      Object.fromEntries(chainNames.map((name) => [name, value])) as Record<ChainName, Value>
+    const temporal = { temporalAddress: '127.0.0.1:1', temporalNamespace: 'none' }
+    const facts = { databaseUrl: url, rpcUrls: onAll(proxy.url), ...temporal } as Facts
+    const devnet = { facts, contracts: onAll(contracts) }
+    proxy.set(({ method }) => (method === 'anvil_setStorageAt' ? 'http500' : undefined))
+    await expect(advanceClock(devnet, 30)).rejects.toThrow('HTTP 500')
+    proxy.set(undefined)
+
+    await expect(passDays(devnet, 1)).rejects.toThrow('npm start -- --fresh --sample-data')
+
+    await passDays(devnet, 1)
+    await proxy.stop()
+    await release()
+    await drop()
+  })
 })

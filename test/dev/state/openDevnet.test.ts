@@ -11,6 +11,7 @@ import { markChain } from '../../../dev/stack/chainState.js'
 import { writeJson } from '../../../dev/state/jsonFile.js'
 import { openDevnet } from '../../../dev/state/openDevnet.js'
 import { makeFolders, openHome } from '../../../dev/state/state.js'
+import { UserError } from '../../../dev/terminal.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { takeBare } from '../../support/nodes.js'
 import { placeholders } from '../../planning/chains.js'
@@ -89,5 +90,16 @@ describe('openDevnet', () => {
     writeJson(openHome(env).set, { id, isComplete: false, places: {} })
     await callRpc(urlOf(1), 'anvil_reset')
     await expect(openDevnet(env)).rejects.toThrow(`The chain ${chainNames[1]} has lost its state`)
+  })
+
+  test.each(['missing', 'damaged'])('error: the file of addresses is %s', async (state) => {
+    const { contracts } = openHome(env)
+    if (state === 'missing') fs.rmSync(contracts)
+    else fs.writeFileSync(contracts, '{')
+
+    const opened = openDevnet(env)
+
+    await expect(opened).rejects.toBeInstanceOf(UserError)
+    await expect(opened).rejects.toThrow(/devnet\.json does not have .+: npm start$/)
   })
 })
