@@ -87,7 +87,7 @@ export function testDelays(open: () => OwnWorld): void {
     // The burn is mined. From now on the step waits for the attestation.
     const burned = await untilAllSay(surfaces, {
       event: 'intent.step_progressed',
-      text: /Waits for the attestation\. Since [\d.]+ m?s; usually 3/,
+      text: /Waits for the attestation\. For [\d.]+ m?s; usually 3/,
       view: ({ details }) => details.includes('burned on'),
     })
     const { txHash, burnedAt } = await readBurn(id)
