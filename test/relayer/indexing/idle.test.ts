@@ -11,7 +11,7 @@ import { indexChain } from '../../../relayer/indexChain.js'
 import { DAY_MS, MINUTE_MS } from '../../../runtime/durations.js'
 import { ensureRefills } from '../../../signer/senders/keys.js'
 import { REFILL_IDLE_MS, refillOnce } from '../../../signer/senders/refill.js'
-import { createWorld, usdcUnits, type World } from '../world/fixture.js'
+import { createWorld, finalityBlocks, usdcUnits, type World } from '../world/fixture.js'
 
 /** Blocks of an idle poll on a fast rollup. */
 const BLOCKS = 300
@@ -92,10 +92,15 @@ describe('a chain on which nothing is open', () => {
   test('finds a reorg in the blocks that were not read', async () => {
     await poll()
     await poll()
-    await world.rpc('anvil_reorg', [20, []])
+    const dropped = await findChainState(world.db, world.chain.chainId)
+    // A deeper reorg would drop the finalized block.
+    await world.rpc('anvil_reorg', [finalityBlocks - 1, []])
     await world.mine(30)
     await world.index()
     expect(await indexed()).toBe(await head())
+    const at = `0x${dropped?.indexed.number.toString(16)}`
+    const block = await world.rpc<{ hash: string }>('eth_getBlockByNumber', [at, false])
+    expect(block.hash).not.toBe(dropped?.indexed.hash)
     for (const { number, hash } of await readHeaders(world.db, world.chain.chainId)) {
       const at = `0x${number.toString(16)}`
       const block = await world.rpc<{ hash: string }>('eth_getBlockByNumber', [at, false])
