@@ -29,7 +29,7 @@ export function testMembership(world: () => PageWorld): void {
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       expect(ownFaults(faults)).toEqual([])
       await page.goto(`${world().host}/dashboard/wallets/${wallet.id}`)
-      await page.getByRole('alert').waitFor()
+      await page.getByRole('alert').filter({ hasText: 'There is no' }).first().waitFor()
       await page.goto(`${world().host}/dashboard/wallets`)
       await page.getByText('No wallets yet').waitFor()
       expect(await page.getByRole('button', { name: 'New wallet' }).count()).toBe(0)
