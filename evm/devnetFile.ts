@@ -35,7 +35,7 @@ export function readDevnetFile(file: string): ContractsByChain {
   try {
     return devnetFile.parse(JSON.parse(readFileSync(file, 'utf8')))
   } catch (cause) {
-    const message = `${file} does not have the addresses of the devnet. Start the devnet, which writes them.`
+    const message = `${file} does not have the addresses of the devnet. Restart the stack, which writes them: npm start`
     throw new ServiceError('MISCONFIGURED', message, {}, { cause })
   }
 }

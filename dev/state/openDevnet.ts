@@ -38,8 +38,7 @@ function readContracts(file: string): ContractsByChain {
   try {
     return readDevnetFile(file)
   } catch (cause) {
-    const problem = `${file} does not have the addresses of the devnet.`
-    throw new UserError(`${problem} Restart the stack, which writes them: npm start`, { cause })
+    throw new UserError((cause as Error).message, { cause })
   }
 }
 

@@ -10,11 +10,11 @@ export const viewQueries = {
   cancelled: `${names.intentStatus} = 'cancelled'`,
 } as const
 
-/**
- * URL of the Temporal UI page that lists the results of a query.
- *
- * @param uiUrl - URL of the UI, without a trailing slash.
- */
+/** The page of a namespace in the Temporal UI. */
+export const namespaceUrl = (uiUrl: string, namespace: string): string =>
+  `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`
+
+/** The page of the Temporal UI that lists the results of a query. */
 export function viewUrl(uiUrl: string, namespace: string, query: string): string {
-  return `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows?query=${encodeURIComponent(query)}`
+  return `${namespaceUrl(uiUrl, namespace)}/workflows?query=${encodeURIComponent(query)}`
 }

@@ -1,3 +1,4 @@
+import { namespaceUrl } from '../../../../domain/events/views.js'
 import type { Member } from '../../../../db/accounts/sessions.js'
 import type { SessionAnswer } from '../../../schemas/dashboard.js'
 import type { Services } from '../../../http/services.js'
@@ -7,8 +8,8 @@ export function sessionBody(
   { registry, dashboard, temporal }: Services,
   member: Member,
 ): SessionAnswer {
-  const temporalUi = dashboard.temporalUi?.replace(/\/+$/, '')
-  const namespace = encodeURIComponent(temporal.options.namespace)
+  const { temporalUi } = dashboard
+  const { namespace } = temporal.options
   return {
     user: {
       id: member.userId,
@@ -21,6 +22,6 @@ export function sessionBody(
     network: registry.network,
     environment: registry.network,
     ...(member.isOperator &&
-      temporalUi !== undefined && { temporalUi: `${temporalUi}/namespaces/${namespace}` }),
+      temporalUi !== undefined && { temporalUi: namespaceUrl(temporalUi, namespace) }),
   }
 }
